@@ -1,0 +1,292 @@
+"""The matrix: the public way to ask.
+
+::
+
+    from compat import Matrix
+    matrix = Matrix.load(as_of=date(2026, 9, 30))
+    matrix.verdict(("gpu-operator", "26.7.0"), ("kubernetes", "1.37")).grade
+    matrix.supported("gpu-operator", kubernetes="1.36")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from compat.claims import Claim, Release, Subject
+from compat.errors import InputError, UnknownComponentError, UnknownVersionError
+from compat.scope import Fit, Scope, ScopeWords
+from compat.store import Snapshot, Store, open_store
+from compat.verdicts import Part, Question, Verdict, judge
+from compat.versions import Lineage, Version, parse
+
+__all__ = ["Matrix"]
+
+Given = tuple[str, str | Version | None]
+"""A component and its version as a caller gives them."""
+_UNSTABLE = frozenset(("rc", "alpha", "beta", "planned", "announced", "other"))
+
+
+class Matrix:
+    """All knowledge as of one day."""
+
+    def __init__(self, store: Store, as_of: date) -> None:
+        self.store = store
+        self.as_of = as_of
+        self.subjects: dict[str, Subject] = store.subjects()
+        self._names = {alias: subject.id for subject in self.subjects.values() for alias in (subject.id, *subject.aliases)}
+        self._claims: dict[tuple[str, str], list[Claim]] = {}
+        self._releases: dict[str, list[Release]] = {}
+        self._own: dict[tuple[str, str], list[Claim]] = {}
+        self._of_version: dict[tuple[object, ...], list[Claim]] = {}
+        self._verdicts: dict[tuple[object, ...], Verdict] = {}
+
+    @classmethod
+    def load(cls, as_of: date | None = None, data: Path | None = None) -> Matrix:
+        """Open the knowledge base as it was on a day.
+
+        Args:
+            as_of: the day; default: today.
+            data: a folder of knowledge files instead of the built-in one.
+
+        Raises:
+            KnowledgeError: if a file has faults.
+            StoreError: if there is no knowledge.
+        """
+        return cls(open_store(data), as_of or date.today())
+
+    def on(self, day: date) -> Matrix:
+        """The same knowledge as of another day."""
+        return Matrix(self.store, day)
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """Which knowledge this is."""
+        meta = self.store.meta
+        return Snapshot(meta["version"], self.as_of, int(meta["schema"]), meta["digest"])
+
+    @cached_property
+    def words(self) -> ScopeWords:
+        """The scope vocabulary."""
+        return ScopeWords(self.store.vocabulary())
+
+    @cached_property
+    def _products(self) -> list[dict[str, Any]]:
+        return self.store.products()
+
+    def products(self) -> list[dict[str, Any]]:
+        """Hardware products: ``pattern`` of the reported name and the ``scope`` words it settles."""
+        return self._products
+
+    # -- names and versions
+
+    def name(self, name: str) -> str:
+        """Return the id of a component given by id or alias.
+
+        Raises:
+            UnknownComponentError: naming the nearest known one.
+        """
+        found = self._names.get(name.strip().lower())
+        if found is None:
+            raise UnknownComponentError(name, list(self._names))
+        return found
+
+    def lineage(self, name: str) -> Lineage:
+        """Version order of a component; plain for what is no subject."""
+        subject = self.subjects.get(name)
+        return subject.lineage if subject else Lineage(name)
+
+    def releases(self, name: str, *, stable_only: bool = False) -> list[Release]:
+        """Releases of a component that were out on the as-of day, newest first."""
+        subject = self.subjects[self.name(name)]
+        found = self._all_releases(subject)
+        channels = subject.component.get("channels")
+        return [
+            release
+            for release in found
+            if release.known_from <= self.as_of
+            and (not stable_only or (release.channel in channels if channels else release.channel not in _UNSTABLE and not release.version.is_prerelease))
+        ]
+
+    def _all_releases(self, subject: Subject) -> list[Release]:
+        if subject.id not in self._releases:
+            found = self.store.releases(subject.releases_of or subject.id)
+            self._releases[subject.id] = sorted(found, key=lambda release: release.version, reverse=True)
+        return self._releases[subject.id]
+
+    def version(self, name: str, given: str | Version) -> Version:
+        """Read a version of a component; a line such as ``1.34`` stands for its newest release that is out on the as-of day.
+
+        Raises:
+            InvalidVersionError: if it cannot be read.
+            UnknownVersionError: if neither it nor its line is known.
+        """
+        subject = self.subjects[self.name(name)]
+        version = given if isinstance(given, Version) else parse(given, subject.lineage)
+        known = self._all_releases(subject)
+        if not known or any(release.version == version and release.version.parts == version.parts for release in known if version.parts > 2):
+            return version
+        out = [release for release in known if release.known_from <= self.as_of] or known
+        within = [release for release in out if _starts_with(release.version, version) and not release.version.is_prerelease and release.version.parts > version.parts]
+        if within and version.parts < 3 and not version.suffix:
+            newest = max(within, key=lambda release: release.version)
+            return Version(version.text, newest.version.key, newest.version.release, version.parts, version.suffix)
+        width = 1 if version.parts == 1 else _line_width(known)
+        if not any(_prefix(release.version, width) == _prefix(version, width) for release in known):
+            newest_known = known[0].version.release
+            raise UnknownVersionError(f"{subject.id} {version.text} is not known; the newest release known is {newest_known}, see `compat kb show {subject.id}`")
+        return version
+
+    def part(self, given: Given) -> Part:
+        """Resolve a component and version as a caller gives them."""
+        name = self.name(given[0])
+        version = given[1]
+        if version is None or (isinstance(version, Version) and version.parts > 2):
+            return name, version
+        return name, self.version(name, version)
+
+    # -- claims
+
+    def between(self, one: str, other: str) -> list[Claim]:
+        """Standing claims between two components that say something about pairs of their versions."""
+        key = (one, other) if one <= other else (other, one)
+        if key not in self._claims:
+            self._claims[key] = [claim for claim in self.store.pair_claims(*key) if claim.stands_on(self.as_of)]
+        return self._claims[key]
+
+    def _speaking(self, part: Part, other: str) -> list[Claim]:
+        """Standing claims with *other* whose subject is *part* at its version."""
+        name, version = part
+        key = (name, version and version.key, other)
+        if key not in self._of_version:
+            self._of_version[key] = [
+                claim for claim in self.between(name, other) if claim.subject == name and (not claim.versions or (version is not None and version in claim.subject_range))
+            ]
+        return self._of_version[key]
+
+    def about(self, name: str, kind: str) -> list[Claim]:
+        """Standing claims of one kind whose subject is *name*."""
+        if (name, kind) not in self._own:
+            found = self.store.claims("subject = ? and kind = ?", (name, kind))
+            self._own[name, kind] = [claim for claim in found if claim.stands_on(self.as_of)]
+        return self._own[name, kind]
+
+    def rules_from(self, name: str, start: Version) -> list[Claim]:
+        """Standing rules about whether one may go from *start* to some other version of *name*."""
+        key = (name, start.key)
+        if key not in self._of_version:
+            self._of_version[key] = [
+                claim
+                for claim in self.about(name, "upgrade")
+                if (claim.detail.get("rule") in ("allowed", "forbidden", "needs-stop", "unknown") or claim.detail.get("step")) and start in claim.subject_range
+            ]
+        return self._of_version[key]
+
+    def lifecycle(self, name: str, version: Version, day: date | None = None) -> dict[str, object] | None:
+        """Life cycle of a version: ``branch_type``, ``supported`` on the day, ``until`` (the last known day) and the claim.
+
+        The newest standing statement that gives dates or a branch type counts. None if nothing is said.
+        """
+        when = day or self.as_of
+        stated = [claim for claim in self.about(name, "lifecycle") if version in claim.subject_range and not claim.scope]
+        dated = [claim for claim in stated if claim.detail.get("supported_until") or claim.detail.get("branch_type")]
+        if not dated:
+            return None
+        claim = max(dated, key=lambda item: (bool(item.detail.get("branch_type")), item.grade != "inferred", item.known_from, item.id))
+        ends = [claim.detail[key] for key in ("extended_until", "maintenance_until", "supported_until") if claim.detail.get(key)]
+        until = max(ends) if ends else None
+        return {
+            "branch_type": claim.detail.get("branch_type", ""),
+            "supported": until is None or when.isoformat() <= until,
+            "until": until,
+            "claim": claim,
+        }
+
+    # -- answers
+
+    def verdict(self, one: Given, other: Given, scope: Scope | None = None, context: Mapping[str, Version | None] | None = None) -> Verdict:
+        """What is known of a pair, as of the matrix's day.
+
+        Args:
+            one: component and version, such as ``("gpu-operator", "26.7.0")``.
+            other: the same for the other side.
+            scope: scope word -> values that hold where the pair is used; what is not given is open.
+            context: versions of other components in the same place.
+
+        Raises:
+            InputError: if a component or version is not known.
+        """
+        first, second = self.part(one), self.part(other)
+        key = (first[0], first[1] and first[1].key, second[0], second[1] and second[1].key, _frozen(scope), _frozen_context(context))
+        if key not in self._verdicts:
+            question = Question(first, second, scope or {}, self.as_of, context or {})
+            claims = [*self._speaking(first, second[0]), *(self._speaking(second, first[0]) if first[0] != second[0] else ())]
+            self._verdicts[key] = judge(question, claims, self.words, self.lifecycle, self.ask(first[0], second[0]), self.lineage)
+        return self._verdicts[key]
+
+    def ask(self, one: str, other: str) -> str:
+        """Where an answer about two components would be published, if the knowledge base says."""
+        for name, target in ((one, other), (other, one)):
+            reliance = self.reliances(name).get(target)
+            if reliance and reliance.get("question"):
+                return str(reliance["question"])
+        return ""
+
+    def reliances(self, name: str) -> dict[str, Mapping[str, object]]:
+        """Components that *name* cannot do without: pairs that a plan must be able to vouch for."""
+        subject = self.subjects.get(name)
+        return dict(subject.component.get("relies_on", {})) if subject else {}
+
+    def relies(self, name: str, other: str, scope: Scope) -> bool:
+        """Whether a plan must vouch for the pair in a place with that scope."""
+        reliance = self.reliances(name).get(other)
+        if reliance is None:
+            return False
+        wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in _mapping(reliance.get("scope")).items()}
+        return self.words.fit(wanted, scope).fit is not Fit.NO
+
+    def supported(self, name: str, scope: Scope | None = None, *, minimum: str = "declared", **others: str) -> list[Release]:
+        """Stable releases of *name*, newest first, whose pairs with all the *others* are at least *minimum*.
+
+        Component names have a dash where Python wants an underscore: ``supported("kueue", kubernetes="1.36")``.
+
+        Raises:
+            InputError: if a component, a version or *minimum* is not known.
+        """
+        if minimum not in ("declared", "tested"):
+            raise InputError(f"minimum must be declared or tested, not {minimum!r}")
+        wanted = [(other.replace("_", "-"), version) for other, version in others.items()]
+        grades = ("tested",) if minimum == "tested" else ("declared", "tested")
+        return [
+            release
+            for release in self.releases(name, stable_only=True)
+            if all(self.verdict((name, release.version), (other, version), scope).grade in grades for other, version in wanted)
+        ]
+
+
+def _mapping(value: object) -> Mapping[str, str | Sequence[str]]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _frozen(scope: Scope | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple(sorted(scope.items())) if scope else ()
+
+
+def _frozen_context(context: Mapping[str, Version | None] | None) -> tuple[tuple[str, object], ...]:
+    return tuple(sorted(((name, version and version.key) for name, version in context.items()), key=lambda item: item[0])) if context else ()
+
+
+def _prefix(version: Version, width: int) -> tuple[int, ...]:
+    return (version.key.epoch, *version.key.release[:width])
+
+
+def _starts_with(version: Version, line: Version) -> bool:
+    return _prefix(version, line.parts) == _prefix(line, line.parts)
+
+
+def _line_width(known: Iterable[Release]) -> int:
+    """How many numbers name a release line: one where the first number alone counts branches (580.x), else two."""
+    return 1 if min(release.version.key.major for release in known) >= 100 else 2

@@ -1,0 +1,303 @@
+"""The written form of the knowledge base: one YAML file per subject, checked by pydantic.
+
+docs/data-format.md explains it to people; `compat kb check` and the loader apply it.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+__all__ = ["ClaimEntry", "Component", "ReleaseEntry", "SourceEntry", "SubjectFile", "TableEntry", "VersionRules", "Vocabulary"]
+
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._+-]*$", max_length=160)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
+ScopeValue = str | list[str]
+
+
+class Entry(BaseModel):
+    """Base of all written entries: unknown keys are faults, values keep their types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class SourceEntry(Entry):
+    """Where a claim was read."""
+
+    repo: str = ""
+    ref: str = ""
+    path: str = ""
+    url: str = ""
+    locator: str = ""
+
+
+class Skew(Entry):
+    """A relative rule: minor of the subject minus minor of the object."""
+
+    unit: Literal["minor"] = "minor"
+    max_older_minors: int = 0
+    max_newer_minors: int = 0
+
+
+class Stage(Entry):
+    """A stage of a feature and the release it came with."""
+
+    stage: Word
+    from_: str = Field(alias="from")
+    default: bool | str | None = None
+    locked: bool | None = None
+    said: date | None = None
+    """When this stage was announced."""
+    at_latest: bool | None = None
+    """The stage was reached by that release, perhaps earlier."""
+    note: str | None = None
+
+
+class StepSize(Entry):
+    """The largest hop of an upgrade."""
+
+    unit: Literal["minor"] = "minor"
+    max: int = 1
+
+
+class ObjectCondition(Entry):
+    """A condition on the life cycle of the object on the as-of day."""
+
+    branch_type: list[str] = Field(default_factory=list)
+    """One of these words as ``branch_type`` of the object's life cycle."""
+    supported: bool = True
+    """The object's branch has not reached its ``supported_until`` day."""
+
+
+class ClaimFields(Entry):
+    """Fields that claims, table defaults and table rows share; all optional here."""
+
+    kind: Literal["support", "require", "conflict", "upgrade", "bundle", "lifecycle", "feature", "api", "offer", "order"] | None = None
+    subject: Id | None = None
+    versions: str | None = None
+    object: Word | None = None
+    object_versions: str | None = None
+    object_where: ObjectCondition | None = None
+    scope: dict[str, ScopeValue] | None = None
+    grade: Literal["tested", "declared", "inferred"] | None = None
+    severity: Literal["must", "should"] | None = None
+    closed: bool | None = None
+    basis: Literal["documentation", "ci", "install-check", "code", "release-notes"] | None = None
+    role: Literal["default", "recommended", "listed", "documented"] | None = None
+    optional: bool | None = None
+    """For ``bundle``: shipped, but not deployed unless asked for."""
+    said: date | None = None
+    said_after: date | None = None
+    said_before: date | None = None
+    until: date | None = None
+    until_after: date | None = None
+    until_before: date | None = None
+    source: SourceEntry | str | None = None
+    ref: str | None = None
+    summary: Text | None = None
+    confidence: Literal["high", "medium", "low"] | None = None
+    corroborated_by: list[str] | None = None
+    contradicted_by: list[str] | None = None
+    superseded_by: list[str] | None = None
+    # upgrade and order
+    rule: Literal["allowed", "forbidden", "needs-stop", "needs-action", "note", "unknown"] | None = None
+    to_versions: str | None = None
+    stop: str | None = None
+    action: str | None = None
+    first: str | None = None
+    then: list[str] | str | None = None
+    before: str | None = None
+    step: StepSize | None = None
+    skew: Skew | None = None
+    reversible: bool | None = None
+    rollback_floor: str | None = None
+    who: str | None = None
+    affects: list[str] | None = None
+    urgent: bool | None = None
+    gates: list[str] | None = None
+    flags: list[str] | None = None
+    when: dict[str, str] | str | None = None
+    unless: str | None = None
+    condition: str | None = None
+    # life cycle and offers
+    status: str | None = None
+    supported_until: date | None = None
+    maintenance_until: date | None = None
+    extended_until: date | None = None
+    available_from: date | None = None
+    standard_until: date | None = None
+    branch: str | None = None
+    branch_type: str | None = None
+    cve: list[str] | None = None
+    cvss: float | str | None = None
+    fixed_in: str | None = None
+    # features and APIs
+    gate: str | None = None
+    stages: list[Stage] | None = None
+    topic: str | None = None
+    group: str | None = None
+    version: str | None = None
+    kinds: list[str] | None = None
+    introduced: str | None = None
+    deprecated: str | None = None
+    removed: str | None = None
+    replacement: str | None = None
+    default_served: str | bool | None = None
+    relation: Literal["equal-version", "equal-config", "backward-compatible", "not-bundled", "coexist"] | None = None
+    notes: dict[str, Any] | None = None
+    """Whatever else the source says, for readers; nothing reads it."""
+
+
+class ClaimEntry(ClaimFields):
+    """One claim, written out."""
+
+    id: Id
+
+
+class RowEntry(ClaimFields):
+    """One row of a table: overrides the table's defaults; with `cells`, one claim per cell."""
+
+    id: Id | None = None
+    cells: dict[str, str] | None = None
+    """Object -> range of its versions."""
+
+
+class TableEntry(ClaimFields):
+    """Many like claims: defaults for all, then one row for each."""
+
+    id: Id
+    rows: list[RowEntry]
+
+
+class ReleaseEntry(Entry):
+    """One release."""
+
+    version: Word
+    released: date | None = None
+    channel: Word = "stable"
+    subject: Id | None = None
+    note: str | None = None
+    planned: date | None = None
+    confidence: Literal["high", "medium", "low"] | None = None
+
+
+class VersionRules(Entry):
+    """How the numbers of a subject are read."""
+
+    epochs: dict[str, int] = Field(default_factory=dict)
+    pattern: str = ""
+
+
+class Reliance(Entry):
+    """A pair that a plan must be able to vouch for."""
+
+    scope: dict[str, ScopeValue] = Field(default_factory=dict)
+    """Only in clusters or pools of which this holds."""
+    question: str = ""
+    """Where an answer would be published."""
+
+
+class Action(Entry):
+    """Something a person does or checks."""
+
+    text: Text
+    command: str | None = None
+
+
+class Procedure(Entry):
+    """How a part is moved. Placeholders: {from}, {to}, {pool}, {node}, {minor}, {chart}."""
+
+    scope: dict[str, ScopeValue] = Field(default_factory=dict)
+    do: list[Action] = Field(default_factory=list)
+    verify: list[Action] = Field(default_factory=list)
+    rollback: str = ""
+    reversible: bool = True
+
+
+class Component(Entry):
+    """What matrix and planner need to know about a subject."""
+
+    role: Literal["control-plane", "node-agent", "driver", "runtime", "addon", "operand", "provider", "hardware", "feature", "other"] = "other"
+    relies_on: dict[str, Reliance] = Field(default_factory=dict)
+    channels: list[str] = Field(default_factory=lambda: ["stable"])
+    """Channels whose releases a plan may land on."""
+    node_pairs: bool = False
+    """Whether its pairs with the control plane are about the node agent beside it (a container runtime)."""
+    assume_with: str = ""
+    """With ``--assume era|newest``, add the newest release tested with that component."""
+    implies: dict[str, str] = Field(default_factory=dict)
+    """Pool fields that its presence implies in an assumed pool."""
+    present_in: dict[str, ScopeValue] = Field(default_factory=dict)
+    """Only on nodes of which this holds, however it came to the cluster."""
+    part_of_drain: bool = False
+    """Whether moving it empties the node."""
+    pool_field: str = ""
+    """Field of a pool that holds its version."""
+    managed_by: str = ""
+    """Value of driver_managed_by when this component manages the driver."""
+    procedures: list[Procedure] = Field(default_factory=list)
+    hint: str = ""
+    """How a user gives his own version."""
+
+
+class SubjectFile(Entry):
+    """One file under ``data/``."""
+
+    subject: Id
+    title: Text
+    as_of: date
+    aliases: list[Id] = Field(default_factory=list)
+    releases_of: Id | None = None
+    versions: VersionRules = Field(default_factory=VersionRules)
+    component: Component = Field(default_factory=Component)
+    sources: dict[Id, SourceEntry] = Field(default_factory=dict)
+    also: list[SubSubject] = Field(default_factory=list)
+    releases: list[ReleaseEntry] = Field(default_factory=list)
+    claims: list[ClaimEntry] = Field(default_factory=list)
+    tables: list[TableEntry] = Field(default_factory=list)
+
+
+class SubSubject(Entry):
+    """A further subject that has no file of its own."""
+
+    subject: Id
+    title: Text
+    aliases: list[Id] = Field(default_factory=list)
+    releases_of: Id | None = None
+    versions: VersionRules = Field(default_factory=VersionRules)
+    component: Component = Field(default_factory=Component)
+
+
+class ScopeWord(Entry):
+    """One word of the scope vocabulary."""
+
+    meaning: Text
+    values: list[str] = Field(default_factory=list)
+    """Known values; empty: any."""
+    default: str | None = None
+    """Value of a question that leaves the word open; without one the word stays open."""
+    wider: dict[str, str] = Field(default_factory=dict)
+    """Value -> the wider value that contains it (rhel-9.4 -> rhel-9)."""
+
+
+class Product(Entry):
+    """A piece of hardware by the name that nodes report."""
+
+    pattern: Text
+    """Regular expression, searched in the reported name without regard to case."""
+    scope: dict[str, list[str]]
+    """Scope words that the product settles."""
+
+
+class Vocabulary(Entry):
+    """``data/vocabulary.yaml``: scope words, products, objects without a subject."""
+
+    scope: dict[str, ScopeWord]
+    products: list[Product] = Field(default_factory=list)
+    objects: dict[str, Text] = Field(default_factory=dict)
+
+
+SubjectFile.model_rebuild()

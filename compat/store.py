@@ -1,0 +1,325 @@
+"""The compiled store: all knowledge in one SQLite file.
+
+The file is named after the digest of the YAML it was compiled from, so that it is current or not there; it is written aside and then
+moved into place, so that a run killed at any point leaves the old file or the new one. It lives in the user's cache directory
+(``COMPAT_CACHE_DIR`` overrides it) and can be opened with any SQLite tool, Datasette included; docs/data-format.md has the schema.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compat.claims import Claim, Release, Source, Subject
+from compat.errors import StoreError
+from compat.versions import Lineage
+
+if TYPE_CHECKING:
+    from compat.knowledge import Knowledge
+
+__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "open_store"]
+
+SCHEMA_VERSION = 1
+"""Version of the tables; a store of another version is compiled anew."""
+_KEEP = 3
+
+
+def data_directory() -> Path:
+    """Folder of the built-in knowledge: beside the package, or the checkout's ``data/`` in an editable install."""
+    if override := os.environ.get("COMPAT_DATA_DIR"):
+        return Path(override)
+    installed = Path(__file__).resolve().parent / "_data"
+    return installed if installed.is_dir() else Path(__file__).resolve().parent.parent / "data"
+
+
+def cache_directory() -> Path:
+    """Folder of compiled stores."""
+    if override := os.environ.get("COMPAT_CACHE_DIR"):
+        return Path(override)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("compat-gpu")
+
+
+def content_digest(folder: Path) -> str:
+    """Digest over names and bytes of the knowledge files of *folder*, as ``sha256:...``.
+
+    Raises:
+        StoreError: if the folder holds no knowledge.
+    """
+    digest = hashlib.sha256(f"compat store {SCHEMA_VERSION}\n".encode())
+    paths = sorted(folder.glob("*.yaml"))
+    if not paths:
+        raise StoreError(f"no knowledge in {folder}: expected *.yaml files; reinstall compat or unset COMPAT_DATA_DIR")
+    for path in paths:
+        content = path.read_bytes()
+        digest.update(f"{path.name} {len(content)}\n".encode())
+        digest.update(content)
+    return f"sha256:{digest.hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Which knowledge an answer rests on."""
+
+    version: str
+    """Calendar version: the date of the newest source read, ``2026.11.30``."""
+    as_of: date
+    """Day that questions are answered for."""
+    schema: int
+    """Version of the written form."""
+    digest: str
+    """Over the canonical content."""
+
+
+class Store:
+    """Read access to a compiled store."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.meta: dict[str, str] = dict(connection.execute("select key, value from meta"))
+        self._lineages: dict[str, Lineage] = {}
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def subjects(self) -> dict[str, Subject]:
+        """All subjects by id."""
+        found = {}
+        for row in self._connection.execute("select id, title, as_of, aliases, versions, releases_of, component from subjects order by id"):
+            rules = json.loads(row[4])
+            lineage = Lineage(row[0], {int(number): epoch for number, epoch in rules["epochs"].items()}, rules["pattern"])
+            self._lineages[row[0]] = lineage
+            found[row[0]] = Subject(row[0], row[1], date.fromisoformat(row[2]), tuple(json.loads(row[3])), lineage, row[5], json.loads(row[6]))
+        return found
+
+    def vocabulary(self) -> dict[str, dict[str, Any]]:
+        """Scope words: meaning, values, default and wider values."""
+        return {word: json.loads(body) for word, body in self._connection.execute("select word, body from scope_words order by word")}
+
+    def products(self) -> list[dict[str, Any]]:
+        """Hardware products in the order in which their patterns are tried."""
+        return [json.loads(body) for (body,) in self._connection.execute("select body from products order by position")]
+
+    def objects(self) -> dict[str, str]:
+        """Objects of claims that are no subjects, with their meaning."""
+        return dict(self._connection.execute("select id, title from objects order by id"))
+
+    def releases(self, subject: str) -> list[Release]:
+        """Releases of one subject in the order of the file."""
+        rows = self._connection.execute("select text, released, known_from, channel from releases where subject = ? order by position", (subject,))
+        lineage = self._lineages.get(subject, Lineage(subject))
+        return [Release(subject, text, _day(released), date.fromisoformat(known), channel, lineage) for text, released, known, channel in rows]
+
+    def claims(self, where: str = "", parameters: Iterable[Any] = ()) -> Iterator[Claim]:
+        """Claims that meet an SQL condition, in the order of the files."""
+        condition = f" where {where}" if where else ""
+        query = (
+            "select id, kind, subject, versions, object, object_versions, scope, grade, severity, closed, known_from, known_until,"  # noqa: S608  # the condition is ours
+            f" source, summary, detail, layer from claims{condition} order by position"
+        )
+        for row in self._connection.execute(query, tuple(parameters)):
+            yield self._claim(row)
+
+    def pair_claims(self, one: str, other: str) -> list[Claim]:
+        """Claims about pairs of versions of two components, either way round."""
+        kinds = "kind in ('support', 'require', 'conflict', 'bundle', 'offer')"
+        return list(self.claims(f"{kinds} and ((subject = ? and object = ?) or (subject = ? and object = ?))", (one, other, other, one)))
+
+    def query(self, sql: str, parameters: Iterable[Any] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Run one read-only SQL statement; return column names and rows.
+
+        Raises:
+            sqlite3.Error: if the statement is no good.
+        """
+        self._connection.execute("pragma query_only = on")
+        cursor = self._connection.execute(sql, tuple(parameters))
+        return [column[0] for column in cursor.description or ()], cursor.fetchall()
+
+    def _claim(self, row: tuple[Any, ...]) -> Claim:
+        scope = {word: tuple(values) for word, values in json.loads(row[6]).items()}
+        return Claim(
+            id=row[0], kind=row[1], subject=row[2], versions=row[3], object=row[4], object_versions=row[5], scope=scope, grade=row[7],
+            severity=row[8], closed=bool(row[9]), known_from=date.fromisoformat(row[10]), known_until=_day(row[11]), source=Source(**json.loads(row[12])),
+            summary=row[13], detail=json.loads(row[14]), layer=row[15],
+            subject_lineage=self._lineages.get(row[2], Lineage()), object_lineage=self._lineages.get(row[4], Lineage()),
+        )  # fmt: skip
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+def open_store(folder: Path | None = None) -> Store:
+    """Open the store of *folder* (default: the built-in knowledge), compiling it if it is not there or not whole.
+
+    Raises:
+        KnowledgeError: if the YAML has faults.
+        StoreError: if there is no knowledge.
+    """
+    source = folder or data_directory()
+    digest = content_digest(source)
+    name = f"kb-{digest.removeprefix('sha256:')[:20]}.sqlite"
+    for directory in _places():
+        target = directory / name
+        store = _open(target, digest)
+        if store is not None:
+            return store
+    for directory in _places():
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            _compile(source, digest, directory / name)
+        except (OSError, sqlite3.OperationalError):
+            continue
+        store = _open(directory / name, digest)
+        if store is not None:
+            _forget_old(directory, name)
+            return store
+    connection = sqlite3.connect(":memory:")
+    _fill(connection, source, digest)
+    return Store(connection)
+
+
+def _places() -> list[Path]:
+    places = [cache_directory()]
+    if "COMPAT_CACHE_DIR" not in os.environ:
+        places.append(Path(tempfile.gettempdir()) / f"compat-gpu-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
+    return places
+
+
+def _open(path: Path, digest: str) -> Store | None:
+    """Open a store, or return None if it is not there, not whole, not ours or of another schema."""
+    try:
+        if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
+            return None
+        connection = sqlite3.connect(f"file:{path.as_posix()}?mode=ro&immutable=1", uri=True)
+    except (OSError, sqlite3.Error):
+        return None
+    try:
+        store = Store(connection)
+        if store.meta.get("digest") == digest and store.meta.get("complete") == "yes":
+            return store
+    except sqlite3.Error:
+        pass
+    connection.close()
+    return None
+
+
+def _compile(source: Path, digest: str, target: Path) -> None:
+    handle, name = tempfile.mkstemp(prefix=".kb-", suffix=".tmp", dir=target.parent)
+    os.close(handle)
+    scratch = Path(name)
+    try:
+        connection = sqlite3.connect(scratch)
+        try:
+            _fill(connection, source, digest)
+        finally:
+            connection.close()
+        with scratch.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(scratch, target)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _forget_old(directory: Path, keep: str) -> None:
+    """Remove stores of earlier knowledge and scratch files that killed runs left behind."""
+    with contextlib.suppress(OSError):
+        stores = sorted(directory.glob("kb-*.sqlite"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in [path for path in stores if path.name != keep][_KEEP - 1 :]:
+            path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        import time
+
+        for path in directory.glob(".kb-*.tmp"):
+            if time.time() - path.stat().st_mtime > 3600:
+                path.unlink(missing_ok=True)
+
+
+def _fill(connection: sqlite3.Connection, source: Path, digest: str) -> None:
+    from sqlite_utils import Database
+
+    from compat.knowledge import load_knowledge
+
+    knowledge = load_knowledge(source)
+    database = Database(connection)
+    with connection:
+        for name, rows, key in _tables(knowledge, digest):
+            table = database.create_table(name, _COLUMNS[name], pk=key)
+            table.insert_all(rows)
+        for columns in (["subject", "object"], ["object", "subject"]):
+            database.table("claims").create_index(columns)
+        database.table("releases").create_index(["subject"])
+
+
+_COLUMNS: dict[str, dict[str, type]] = {
+    "meta": {"key": str, "value": str},
+    "subjects": {"id": str, "title": str, "as_of": str, "aliases": str, "versions": str, "releases_of": str, "component": str},
+    "scope_words": {"word": str, "body": str},
+    "products": {"position": int, "body": str},
+    "objects": {"id": str, "title": str},
+    "releases": {"position": int, "subject": str, "text": str, "released": str, "known_from": str, "channel": str},
+    "claims": {
+        "position": int, "id": str, "kind": str, "subject": str, "versions": str, "object": str, "object_versions": str, "scope": str,
+        "grade": str, "severity": str, "closed": int, "known_from": str, "known_until": str, "source": str, "link": str, "summary": str,
+        "detail": str, "layer": str, "place": str,
+    },
+}  # fmt: skip
+
+
+def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
+    newest = max(subject.as_of for subject in knowledge.subjects.values())
+    meta = {"digest": digest, "schema": str(SCHEMA_VERSION), "version": newest.strftime("%Y.%m.%d"), "as_of": newest.isoformat(), "complete": "yes"}
+    yield "meta", [{"key": key, "value": value} for key, value in meta.items()], "key"
+    yield "subjects", [
+        {
+            "id": subject.id, "title": subject.title, "as_of": subject.as_of.isoformat(), "aliases": _json(subject.aliases),
+            "versions": _json({"epochs": {str(k): v for k, v in subject.lineage.epochs.items()}, "pattern": subject.lineage.pattern}),
+            "releases_of": subject.releases_of, "component": _json(subject.component),
+        }
+        for subject in knowledge.subjects.values()
+    ], "id"  # fmt: skip
+    yield "scope_words", [{"word": word, "body": _json(body.model_dump(exclude_defaults=True))} for word, body in knowledge.vocabulary.scope.items()], "word"
+    yield "products", [{"position": n, "body": _json(product.model_dump())} for n, product in enumerate(knowledge.vocabulary.products)], "position"
+    yield "objects", [{"id": name, "title": title} for name, title in knowledge.vocabulary.objects.items()], "id"
+    yield "releases", [
+        {
+            "position": position, "subject": release.subject, "text": release.text, "released": _iso(release.released),
+            "known_from": release.known_from.isoformat(), "channel": release.channel,
+        }
+        for position, release in enumerate(knowledge.releases)
+    ], "position"  # fmt: skip
+    yield "claims", [
+        {
+            "position": position, "id": claim.id, "kind": claim.kind, "subject": claim.subject, "versions": claim.versions, "object": claim.object,
+            "object_versions": claim.object_versions, "scope": _json(claim.scope), "grade": claim.grade, "severity": claim.severity,
+            "closed": int(claim.closed), "known_from": claim.known_from.isoformat(), "known_until": _iso(claim.known_until),
+            "source": _json({key: value for key in ("repo", "ref", "path", "url", "locator") if (value := getattr(claim.source, key))}),
+            "link": claim.source.link, "summary": claim.summary, "detail": _json(claim.detail), "layer": claim.layer, "place": knowledge.places[claim.id],
+        }
+        for position, claim in enumerate(knowledge.claims)
+    ], "position"  # fmt: skip
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_default)
+
+
+def _default(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"cannot store {type(value).__name__}")

@@ -1,0 +1,282 @@
+"""The verdict of a pair of versions: what all claims that speak of it come to.
+
+Worst first: ``broken`` (a known conflict, or outside a hard requirement), ``unknown`` (nothing speaks for it), ``declared``,
+``tested``. Unknown is never compatible. The rules are those of docs/semantics.md:
+
+* A closed list (a support matrix) is about everything it does not name, too: outside it a pair is unknown, whatever minimum the same
+  vendor states elsewhere. A list of what CI runs is not closed.
+* A floor that an installer checks can make a pair broken, never declared; nor does what a single feature asks for.
+* A scope word that the question leaves open turns a positive claim into a condition and a negative one into a warning.
+* Claims that contradict each other are all kept; the worst standing statement decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from compat.claims import Claim
+from compat.ranges import parse_range
+from compat.scope import Fit, Scope, ScopeWords, describe, merge_conditions
+from compat.versions import PLAIN, Lineage, Version
+
+__all__ = ["ORDER", "Caution", "Part", "Question", "Verdict", "judge"]
+
+ORDER = ("broken", "unknown", "declared", "tested")
+"""Verdicts, worst first."""
+
+Part = tuple[str, Version | None]
+"""A component and its version; None for what has no version, such as a provider."""
+_ENVIRONMENT = frozenset(("os", "provider", "arch", "runtime", "kernel", "provisioning"))
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A claim that does not decide the verdict but that a reader must see."""
+
+    claim: Claim
+    condition: str
+    """When it bites; empty: always, but it is advice."""
+
+    def __str__(self) -> str:
+        return f"if {self.condition}: {self.claim.summary}" if self.condition else self.claim.summary
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known of a pair."""
+
+    grade: str
+    """One of `ORDER`."""
+    claims: tuple[Claim, ...] = ()
+    """The claims that led to it; for ``unknown`` those that were looked at and do not reach."""
+    conditions: tuple[str, ...] = ()
+    """What an open scope leaves to the reader; any one of them is enough."""
+    cautions: tuple[Caution, ...] = ()
+    """Conditional conflicts and advice."""
+    contradicted: tuple[Claim, ...] = ()
+    """Standing claims that say the opposite of what decided."""
+    question: str = ""
+    """For ``unknown``: what would settle it."""
+    alternatives: tuple[Scope, ...] = ()
+    """`conditions` as values: scope word -> what it must be, any one of the alternatives being enough."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether a plan may rely on the pair."""
+        return self.grade in ("declared", "tested")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked."""
+
+    one: Part
+    other: Part
+    scope: Scope
+    day: date
+    context: Mapping[str, Version | None] = field(default_factory=dict)
+    """Versions of other components in the same place, for claims that hold only beside them; None: known to be absent."""
+
+
+@dataclass(slots=True)
+class _Evidence:
+    positive: list[tuple[Claim, str, tuple[tuple[str, tuple[str, ...]], ...]]] = field(default_factory=list)
+    negative: list[Claim] = field(default_factory=list)
+    outside: list[Claim] = field(default_factory=list)
+    cautions: list[Caution] = field(default_factory=list)
+
+
+def judge(
+    question: Question,
+    claims: Sequence[Claim],
+    words: ScopeWords,
+    lifecycle: Callable[[str, Version, date], Mapping[str, object] | None],
+    ask: str = "",
+    lineage: Callable[[str], Lineage] = lambda name: PLAIN,
+) -> Verdict:
+    """Weigh *claims* for *question*.
+
+    Args:
+        question: the pair, its scope and the day.
+        claims: every claim between the two components, in any order.
+        words: the vocabulary.
+        lifecycle: life cycle of a version on a day, for claims about supported branches.
+        ask: where an answer to an unknown pair would be published.
+        lineage: version order of a component, for ``when`` conditions.
+    """
+    evidence = _Evidence()
+    for claim in claims:
+        if claim.stands_on(question.day):
+            for subject, target in _orientations(claim, question):
+                _weigh(claim, subject, target, question, words, lifecycle, lineage, evidence)
+    return _combine(question, evidence, ask)
+
+
+def _orientations(claim: Claim, question: Question) -> list[tuple[Version | None, Version | None]]:
+    (one, one_version), (other, other_version) = question.one, question.other
+    ways = []
+    if (claim.subject, claim.object) == (one, other):
+        ways.append((one_version, other_version))
+    if (claim.subject, claim.object) == (other, one) and one != other:
+        ways.append((other_version, one_version))
+    return ways
+
+
+def _weigh(
+    claim: Claim,
+    subject: Version | None,
+    target: Version | None,
+    question: Question,
+    words: ScopeWords,
+    lifecycle: Callable[[str, Version, date], Mapping[str, object] | None],
+    lineage: Callable[[str], Lineage],
+    evidence: _Evidence,
+) -> None:
+    if claim.versions and (subject is None or subject not in claim.subject_range):
+        return
+    match = words.fit(claim.scope, question.scope)
+    extra = _open_conditions(claim, question, lineage)
+    if extra is None:
+        return
+    inside = _inside(claim, subject, target, question.day, lifecycle)
+    if match.fit is Fit.NO:
+        if claim.kind == "support" and claim.closed and inside is False and _differs_by_environment(claim, question, words):
+            evidence.outside.append(claim)
+        return
+    conditions = (*match.open, *extra)
+    if inside is None:
+        return
+    if claim.kind == "conflict" or (claim.kind == "offer" and claim.detail.get("status") == "not-offered"):
+        if inside:
+            _against(claim, conditions, evidence)
+    elif inside:
+        grade = _positive_grade(claim)
+        if grade:
+            evidence.positive.append((claim, grade, conditions))
+    elif claim.kind in ("require", "offer"):
+        _against(claim, conditions, evidence)
+    elif claim.kind == "support" and claim.closed:
+        evidence.outside.append(claim)
+
+
+def _against(claim: Claim, conditions: tuple[tuple[str, tuple[str, ...]], ...], evidence: _Evidence) -> None:
+    if claim.severity == "must" and not conditions:
+        evidence.negative.append(claim)
+    else:
+        evidence.cautions.append(Caution(claim, describe(conditions)))
+
+
+def _positive_grade(claim: Claim) -> str:
+    """Grade that a fulfilled claim lends to a pair; empty: none."""
+    if claim.grade == "inferred" or claim.detail.get("basis") == "install-check" or claim.detail.get("relation") == "not-bundled":
+        return ""
+    if claim.kind == "require":
+        if not (claim.object_versions or claim.detail.get("skew") or claim.detail.get("relation")):
+            return ""
+        if set(claim.scope) - _ENVIRONMENT - {"allocation", "driver_managed_by"}:
+            return ""  # what one feature or one GPU asks for at least is no statement about the pair as a whole
+    return claim.grade if claim.kind == "support" or claim.detail.get("skew") else "declared"
+
+
+def _inside(
+    claim: Claim, subject: Version | None, target: Version | None, day: date, lifecycle: Callable[[str, Version, date], Mapping[str, object] | None]
+) -> bool | None:
+    """Whether the pair lies in what the claim speaks of; None: the claim says nothing about pairs."""
+    if claim.kind not in ("support", "require", "conflict", "bundle", "offer"):
+        return None
+    skew = claim.detail.get("skew")
+    if skew:
+        if subject is None or target is None:
+            return None
+        distance = (subject.key.major - target.key.major) * 1000 + subject.key.minor - target.key.minor
+        return -int(skew.get("max_older_minors", 0)) <= distance <= int(skew.get("max_newer_minors", 0))
+    if claim.detail.get("relation") == "equal-version":
+        return None if subject is None or target is None else subject.key == target.key
+    where = claim.detail.get("object_where")
+    if where:
+        state = lifecycle(claim.object, target, day) if target is not None else None
+        if state is None:
+            return False
+        return state["branch_type"] in where["branch_type"] and (not where.get("supported", True) or bool(state["supported"]))
+    if not claim.object_versions:
+        return True
+    if target is None:
+        return None
+    if claim.kind == "offer" and not _offered(claim, day):
+        return False
+    return target in claim.object_range
+
+
+def _offered(claim: Claim, day: date) -> bool:
+    start = claim.detail.get("available_from")
+    ends = [claim.detail[key] for key in ("standard_until", "extended_until", "maintenance_until") if claim.detail.get(key)]
+    return not (start and day.isoformat() < start) and not (ends and day.isoformat() > max(ends))
+
+
+def _open_conditions(claim: Claim, question: Question, lineage: Callable[[str], Lineage]) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+    """Conditions beyond the scope that the question leaves open; None: the claim does not apply."""
+    conditions: list[tuple[str, tuple[str, ...]]] = []
+    when = claim.detail.get("when")
+    if isinstance(when, Mapping):
+        beside = {**question.context, question.one[0]: question.one[1], question.other[0]: question.other[1]}
+        for name, text in when.items():
+            if name not in beside:
+                conditions.append((name, (text,)))
+            elif (version := beside[name]) is None or version not in parse_range(text, lineage(name)):
+                return None
+    elif when:
+        conditions.append(("condition", (str(when),)))
+    if claim.detail.get("condition"):
+        conditions.append(("condition", (str(claim.detail["condition"]),)))
+    return tuple(conditions)
+
+
+def _differs_by_environment(claim: Claim, question: Question, words: ScopeWords) -> bool:
+    """Whether only words about the surroundings keep the claim from applying: then its list is still the vendor's list."""
+    rest = {word: values for word, values in claim.scope.items() if word not in _ENVIRONMENT}
+    return words.fit(rest, question.scope).fit is Fit.YES
+
+
+def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
+    cautions = tuple(dict.fromkeys(evidence.cautions))
+    if evidence.negative:
+        exceptions = tuple(f"unless {claim.detail['unless']}" for claim in evidence.negative if claim.detail.get("unless"))
+        return Verdict("broken", tuple(evidence.negative), exceptions, cautions, tuple(claim for claim, _, _ in evidence.positive))
+    positive = [item for item in evidence.positive if not _overruled(item[0], evidence.outside, question)]
+    closed = {claim.subject for claim in evidence.outside}
+    tested = [item for item in positive if item[1] == "tested"]
+    declared = [item for item in positive if item[1] == "declared" and (item[0].subject not in closed or item[0].detail.get("object_where"))]
+    for grade, found in (("tested", tested), ("declared", declared)):
+        if found:
+            sure = [item for item in found if not item[2]]
+            used = sure or found
+            contradicted = tuple(claim for claim in evidence.outside if not claim.scope and not sure)
+            alternatives = merge_conditions(item[2] for item in used)
+            texts = tuple(describe(alternative.items()) for alternative in alternatives)
+            return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=tuple(alternatives))
+    looked_at = tuple(dict.fromkeys((*evidence.outside, *(item[0] for item in evidence.positive))))
+    return Verdict("unknown", looked_at, (), cautions, (), _settling(question, bool(looked_at), ask))
+
+
+def _overruled(positive: Claim, outside: Sequence[Claim], question: Question) -> bool:
+    """Whether a sharper closed list, about the same thing, leaves out what a wider one contains."""
+    if positive.kind != "support":
+        return False
+    given = set(question.scope)
+    return any(
+        claim.subject == positive.subject
+        and claim.object == positive.object
+        and set(claim.scope) > set(positive.scope)
+        and set(claim.scope) <= given
+        and all(claim.scope[word] == values for word, values in positive.scope.items())
+        for claim in outside
+    )
+
+
+def _settling(question: Question, looked_at: bool, ask: str) -> str:
+    names = [f"{name} {version.release}" if version else name for name, version in (question.one, question.other)]
+    start = "The published lists do not reach" if looked_at else "No claim speaks of"
+    place = f" A statement would be in {ask}." if ask else ""
+    return f"{start} {names[0]} with {names[1]}.{place} A test of your own settles it, too."

@@ -1,0 +1,138 @@
+"""Filling in a cluster of which only the Kubernetes version is known.
+
+``era`` takes what such a cluster usually runs: the newest releases that were tested with that Kubernetes version on the day its next
+minor came out. ``newest`` takes today's newest tested set, ``none`` nothing. What is filled in is marked, part by part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from compat import Matrix, Version
+from compat.errors import InputError
+from planner.state import ClusterState
+
+__all__ = ["MODES", "assumed_state", "with_components"]
+
+MODES = ("era", "newest", "none")
+_POOL = "gpu"
+
+
+def assumed_state(matrix: Matrix, start: str, given: Mapping[str, str], *, mode: str = "era", provider: str | None = None) -> ClusterState:
+    """Make a cluster state from a Kubernetes version.
+
+    Args:
+        matrix: the knowledge.
+        start: Kubernetes version of control plane and nodes.
+        given: component -> version that the user knows; ``absent`` for what is not there.
+        mode: one of `MODES`.
+        provider: who runs the cluster, if known.
+
+    Raises:
+        InputError: if a component, version or mode is not known.
+    """
+    if mode not in MODES:
+        raise InputError(f"assume must be one of {', '.join(MODES)}, not {mode!r}")
+    control = next(subject.id for subject in matrix.subjects.values() if subject.role == "control-plane")
+    version = matrix.version(control, start)
+    components: dict[str, str] = {}
+    pool: dict[str, Any] = {"name": _POOL}
+    assumed: list[str] = []
+    for name, text in _resolved(matrix, given).items():
+        _place(matrix, name, text, components, pool)
+    if version.parts < 3:
+        assumed.append(f"kubernetes: {version.text} is taken as {version.release}, its newest known patch")
+    if mode != "none":
+        _fill(matrix, version, mode, components, pool, assumed)
+    body: dict[str, Any] = {"schema": "compat.cluster/v1", "kubernetes": start, "components": components, "assumed": assumed}
+    if provider:
+        body["provider"] = provider
+    if len(pool) > 1:
+        body["pools"] = [pool]
+    return ClusterState.model_validate(body)
+
+
+def with_components(matrix: Matrix, state: ClusterState, given: Mapping[str, str]) -> ClusterState:
+    """Return *state* with versions of cluster-wide components replaced or added.
+
+    Raises:
+        InputError: if a component is not known or belongs to a pool.
+    """
+    components = {matrix.name(name): entry.version for name, entry in state.components.items()}
+    for name, text in _resolved(matrix, given).items():
+        if matrix.subjects[name].component.get("pool_field"):
+            raise InputError(f"--with {name}: its version belongs to a pool; give it in the state file")
+        components[name] = text
+    return ClusterState.model_validate({**state.model_dump(by_alias=True, exclude_none=True), "components": components})
+
+
+def _resolved(matrix: Matrix, given: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, text in given.items():
+        identity = matrix.name(name)
+        if identity in found:
+            raise InputError(f"--with: {identity} is given twice")
+        if text != "absent":
+            matrix.version(identity, text)
+        found[identity] = text
+    return found
+
+
+def _place(matrix: Matrix, name: str, text: str, components: dict[str, str], pool: dict[str, Any]) -> None:
+    """Put a version where it belongs: into the cluster or into the assumed pool."""
+    component = matrix.subjects[name].component
+    pool_field = component.get("pool_field")
+    if pool_field and text == "absent":
+        raise InputError(f"--with {name}: a pool has one or says nothing about it; absent makes no sense")
+    if pool_field == "runtime":
+        pool["runtime"] = f"{name} {text}"
+    elif pool_field:
+        pool[str(pool_field)] = text
+    else:
+        components[name] = text
+        if text != "absent":
+            pool.update(component.get("implies", {}))
+
+
+def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str], pool: dict[str, Any], assumed: list[str]) -> None:
+    control = next(subject.id for subject in matrix.subjects.values() if subject.role == "control-plane")
+    then = matrix.on(_era(matrix, control, version)) if mode == "era" else matrix
+    line = f"{version.line[0]}.{version.line[1]}"
+    pool.setdefault("nodes", 1)
+    pool.setdefault("kubelet", version.text)
+    pool.setdefault("allocation", "device-plugin")
+    assumed.append(f"pools: one pool of GPU nodes, its kubelets at {version.text}, GPUs allocated through {pool['allocation']}")
+    for subject in sorted(then.subjects.values(), key=lambda item: (item.component.get("assume_with") != control, item.id)):
+        partner = str(subject.component.get("assume_with", ""))
+        pool_field = str(subject.component.get("pool_field", ""))
+        if not partner or subject.id in components or pool_field in pool:
+            continue
+        beside = line if partner == control else components.get(partner)
+        if beside is None or beside == "absent":
+            continue
+        manager = str(matrix.subjects[partner].component.get("managed_by", ""))
+        scope = {"driver_managed_by": (manager,)} if manager else {}
+        found = then.supported(subject.id, scope, minimum="tested", **{partner.replace("-", "_"): beside})
+        if not found:
+            assumed.append(f"{subject.id}: nothing assumed, since no release was tested with {partner} {beside}")
+            continue
+        if pool_field:
+            pool[pool_field] = found[0].text
+        else:
+            components[subject.id] = found[0].text
+        if subject.component.get("managed_by"):
+            pool.setdefault("driver_managed_by", subject.component["managed_by"])
+        when = f"on {then.as_of}" if mode == "era" else "today"
+        assumed.append(f"{subject.id} {found[0].text}: the newest release that was tested with {partner} {beside} {when}; give your own with {subject.component.get('hint', '--with')}")
+
+
+def _era(matrix: Matrix, control: str, version: Version) -> date:
+    """The day on which the next minor came out, or the matrix's day if it is not out."""
+    following = [
+        release.released
+        for release in matrix.releases(control)
+        if release.version.line == (version.line[0], version.line[1] + 1) and not release.version.is_prerelease and release.released is not None
+    ]
+    return min([*following, matrix.as_of])

@@ -1,0 +1,255 @@
+"""From a situation and a goal to a `Problem` of small integers.
+
+Versions that no claim tells apart collapse to their newest; judgements become tables; upgrade rules become transitions; what rides along
+in one node drain becomes a group. Everything domain-specific ends here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from compat import Claim, Matrix, Version
+from compat.hops import Hop, hop
+from planner.goal import Goal
+from planner.pairs import Pairs
+from planner.situation import Part, Situation
+from planner.solver import Group, Problem, Table, Transition, Variable
+from planner.solver.problem import pack
+from planner.solver.reduce import reduce
+
+__all__ = ["OBJECTIVE", "PREFERENCES", "Compiled", "compile_problem"]
+
+OBJECTIVE = (
+    "unknown_pairs",
+    "gpu_nodes_drained",
+    "other_nodes_drained",
+    "steps",
+    "weak_at_end",
+    "support_days_missing",
+    "releases_behind",
+    "changes",
+    "landings_behind",
+    "weak_on_the_way",
+)
+"""Components of a cost, most important first.
+
+Pairs relied on that are unknown, counted when they are entered; nodes drained; steps. What follows decides between plans that are equal
+in these: pairs at the end that are not tested, days of support that the versions at the end lack, releases they are behind; then the
+number of single version changes, how far their landings are behind, and untested pairs on the way.
+"""
+PREFERENCES = {
+    "fewest-drains": OBJECTIVE,
+    "fewest-steps": ("unknown_pairs", "steps", "gpu_nodes_drained", "other_nodes_drained", *OBJECTIVE[4:]),
+    "newest": (*OBJECTIVE[:3], "weak_at_end", "releases_behind", "steps", "support_days_missing", *OBJECTIVE[7:]),
+}
+"""``--prefer`` -> order of the objective."""
+_HORIZON = 3650
+"""Days of support that count; an end farther away, or none, is as good as this."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A problem, and what its integers stand for."""
+
+    problem: Problem
+    parts: tuple[Part, ...]
+    domains: tuple[tuple[Version, ...], ...]
+    """Per variable the version that each value stands for."""
+    objective: tuple[str, ...]
+    whole: Problem
+    """The problem before values that are never needed were left out; the reasons refer to it."""
+    table_reasons: Mapping[tuple[tuple[int, ...], tuple[int, ...]], tuple[Claim, ...]]
+    """Variables and forbidden combination -> the claims that forbid it."""
+    hop_reasons: Mapping[tuple[int, int, int], tuple[Claim, ...]]
+    """Variable, value before, value after -> the claims that forbid the hop."""
+
+
+class _Compiler:
+    def __init__(self, situation: Situation, goal: Goal, pairs: Pairs, prefer: str) -> None:
+        self.situation = situation
+        self.goal = goal
+        self.pairs = pairs
+        self.matrix: Matrix = situation.matrix
+        self.objective = PREFERENCES[prefer]
+        self.parts = situation.parts
+        self.index = {part.key: number for number, part in enumerate(self.parts)}
+        self.reasons: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Claim, ...]] = {}
+
+    def cost(self, **components: int) -> int:
+        return pack(components.get(name, 0) for name in self.objective)
+
+    # -- domains
+
+    def candidates(self, part: Part) -> list[Version]:
+        """Versions that the part may have, oldest first: what runs now and what can be reached."""
+        role = self.situation.role(part.component)
+        out = [release.version for release in self.matrix.releases(part.component, stable_only=True) if release.version > part.version and release.version.parts > 1]
+        if role in ("control-plane", "node-agent"):
+            target = self.goal.version
+            newest = {version.line: version for version in sorted(out) if version.line < target.line and version.parts > 2}
+            found = {*newest.values(), target} if part.version < target else set(newest.values())
+            return sorted({part.version, *(version for version in found if version > part.version)})
+        return sorted({part.version, *(version for version in out if version.parts > 2 or not self._has_patches(version, out))})
+
+    @staticmethod
+    def _has_patches(line: Version, versions: Iterable[Version]) -> bool:
+        return any(other.parts > line.parts and other.key.release[: line.parts] == line.key.release[: line.parts] for other in versions)
+
+    @cached_property
+    def domains(self) -> list[list[Version]]:
+        return [self.collapse(part, self.candidates(part)) for part in self.parts]
+
+    def collapse(self, part: Part, versions: list[Version]) -> list[Version]:
+        """Keep the start and of versions that no standing claim tells apart the newest."""
+        if self.situation.role(part.component) in ("control-plane", "node-agent"):
+            return versions
+        ranges = list(self._tests(part))
+        newest: dict[tuple[bool, ...], Version] = {}
+        for version in versions:
+            if version != part.version:
+                newest[tuple(version in test for test in ranges)] = version
+        return [part.version, *sorted(newest.values())]
+
+    def _tests(self, part: Part) -> Iterable[object]:
+        """Ranges over the part's versions that some relevant claim uses."""
+        seen: set[str] = set()
+
+        def once(text: str) -> bool:
+            fresh = bool(text) and text not in seen
+            seen.add(text)
+            return fresh
+
+        for claim in self._relevant(part):
+            for text, test in (
+                (claim.versions if claim.subject == part.component else "", "subject_range"),
+                (claim.object_versions if claim.object == part.component else "", "object_range"),
+                (str(claim.detail.get("to_versions") or "") if claim.kind == "upgrade" else "", "to_range"),
+            ):
+                if once(text):
+                    yield getattr(claim, test)
+
+    def _relevant(self, part: Part) -> Iterable[Claim]:
+        partners = {name for other in self.parts if other.key != part.key for name in self.pairs.names(other)}
+        for partner in sorted(partners):
+            for claim in self.matrix.between(part.component, partner):
+                if claim.stands_on(self.matrix.as_of) and claim.kind in ("support", "require", "conflict", "bundle"):
+                    yield claim
+        for operand in self.pairs.operands.get(part.component, ()):
+            if any(self.pairs.related(operand, partner) for partner in sorted(partners)):
+                yield from (claim for claim in self.matrix.about(part.component, "bundle") if claim.object == operand)
+        for claim in self.matrix.about(part.component, "upgrade"):
+            if claim.detail.get("rule") in ("allowed", "forbidden", "needs-stop", "unknown"):
+                yield claim
+        yield from self.matrix.about(part.component, "lifecycle")
+
+    # -- tables
+
+    def tables(self) -> Iterable[Table]:
+        for one, other in self.pairs.keys:
+            first, second = self.index[one], self.index[other]
+            forbidden: set[tuple[int, int]] = set()
+            entry: dict[tuple[int, int], int] = {}
+            landing: dict[tuple[int, int], int] = {}
+            for i, a in enumerate(self.domains[first]):
+                for j, b in enumerate(self.domains[second]):
+                    judgement = self.pairs.judge(one, a, other, b)
+                    grade = judgement.grade if judgement else "tested"
+                    if grade == "broken" and (i, j) != (0, 0):
+                        forbidden.add((i, j))
+                        self.reasons[(first, second), (i, j)] = judgement.verdict.claims if judgement else ()
+                    elif grade in ("unknown", "broken"):
+                        entry[i, j] = self.cost(unknown_pairs=1)
+                        landing[i, j] = self.cost(weak_at_end=1000)
+                    elif grade == "declared":
+                        entry[i, j] = self.cost(weak_on_the_way=1)
+                        landing[i, j] = self.cost(weak_at_end=1)
+            if forbidden or entry or landing:
+                yield Table((first, second), frozenset(forbidden), entry, landing)
+
+    # -- moves
+
+    @cached_property
+    def hops(self) -> dict[tuple[int, int, int], Hop]:
+        found = {}
+        for variable, part in enumerate(self.parts):
+            scope = self.situation.scope(part.pool) if part.pool else self.situation.cluster_scopes[0]
+            for i, start in enumerate(self.domains[variable]):
+                for j in range(i + 1, len(self.domains[variable])):
+                    found[variable, i, j] = hop(self.matrix, part.component, start, self.domains[variable][j], scope, duties=False)
+        return found
+
+    def transitions(self) -> Iterable[Transition]:
+        for (variable, i, j), found in self.hops.items():
+            if found.rule in ("allowed", "unknown"):
+                behind = len(self.domains[variable]) - 1 - j
+                yield Transition(variable, i, j, self.cost(unknown_pairs=int(found.rule == "unknown"), changes=1, landings_behind=behind))
+
+    def groups(self) -> Iterable[Group]:
+        taken: set[int] = set()
+        for number, part in enumerate(self.parts):
+            if number in taken:
+                continue
+            members = [number]
+            cost = self.cost(steps=1)
+            if self.situation.drains(part):
+                members = [n for n, other in enumerate(self.parts) if other.pool == part.pool and self.situation.drains(other)]
+                pool = self.situation.pools[part.pool]
+                nodes = 1 if pool.nodes is None else pool.nodes
+                cost = self.cost(steps=1, gpu_nodes_drained=nodes) if pool.has_gpus else self.cost(steps=1, other_nodes_drained=nodes)
+            taken.update(members)
+            yield Group(tuple(members), cost)
+
+    # -- goal
+
+    def goals(self) -> Iterable[frozenset[int] | None]:
+        for part, domain in zip(self.parts, self.domains, strict=True):
+            role = self.situation.role(part.component)
+            if role == "control-plane":
+                yield frozenset(n for n, version in enumerate(domain) if self.goal.reached(version))
+            elif role == "node-agent":
+                yield frozenset(n for n, version in enumerate(domain) if self.goal.accepts_node(self.matrix, part.component, version))
+            else:
+                yield None
+
+    def landing(self) -> Iterable[tuple[int, ...]]:
+        for part, domain in zip(self.parts, self.domains, strict=True):
+            days = [self._support_days(part.component, version) for version in domain]
+            known = [day for day in days if day is not None]
+            default = max(known, default=_HORIZON)
+            yield tuple(
+                self.cost(support_days_missing=_HORIZON - (default if day is None else day), releases_behind=len(domain) - 1 - n)
+                for n, day in enumerate(days)
+            )
+
+    def _support_days(self, component: str, version: Version) -> int | None:
+        subject = self.matrix.subjects[component]
+        life = self.matrix.lifecycle(subject.releases_of or component, version)
+        if life is None:
+            return None
+        until = life["until"]
+        return _HORIZON if until is None else max(0, min(_HORIZON, (date.fromisoformat(str(until)) - self.matrix.as_of).days))
+
+    def compile(self) -> Compiled:
+        problem = Problem(
+            variables=tuple(Variable(part.key, tuple(version.release for version in domain)) for part, domain in zip(self.parts, self.domains, strict=True)),
+            start=(0,) * len(self.parts),
+            goal=tuple(self.goals()),
+            tables=tuple(self.tables()),
+            transitions=tuple(self.transitions()),
+            groups=tuple(self.groups()),
+            landing=tuple(self.landing()),
+            width=len(self.objective),
+            objective=self.objective,
+        )
+        reduced, kept = reduce(problem)
+        domains = tuple(tuple(domain[number] for number in numbers) for domain, numbers in zip(self.domains, kept, strict=True))
+        barred = {key: found.claims for key, found in self.hops.items() if found.rule in ("forbidden", "needs-stop")}
+        return Compiled(reduced, self.parts, domains, self.objective, problem, self.reasons, barred)
+
+
+def compile_problem(situation: Situation, goal: Goal, pairs: Pairs, prefer: str = "fewest-drains") -> Compiled:
+    """Compile what the planner is to find into a `Problem`."""
+    return _Compiler(situation, goal, pairs, prefer).compile()

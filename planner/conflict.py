@@ -1,0 +1,123 @@
+"""Why a goal cannot be reached: a smallest set of claims that forbids it, how far one gets, and what would open the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compat import Claim
+from planner.cites import Cites
+from planner.compiling import Compiled, compile_problem
+from planner.findings import findings
+from planner.goal import Goal
+from planner.journey import Journey
+from planner.pairs import Pairs
+from planner.plan import Conflict, Plan
+from planner.situation import Situation
+from planner.solver import Problem, Solution, Table, Transition, solve
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Writer(Protocol):
+        """Writes a plan down."""
+
+        def write(self) -> Plan:
+            """The plan."""
+
+
+__all__ = ["explain_conflict"]
+
+
+def explain_conflict(
+    situation: Situation, goal: Goal, pairs: Pairs, compiled: Compiled, prefer: str, writer: Callable[[Compiled, Goal, Solution], Writer]
+) -> Plan:
+    """Make the plan to the farthest state that can be reached, with the conflict that stops it there."""
+    core = _smallest(compiled)
+    cites = Cites()
+    reached = _farthest(situation, goal, pairs, prefer, writer)
+    way = Journey(pairs, ())
+    extra = findings(way, goal, cites) if reached is None else ()
+    cited = cites(core)
+    base = reached or _nothing(situation, goal, extra)
+    farthest = {**situation.state.dump(), "versions": base.end}
+    conflict = Conflict(claims=cited, text=_words(core, goal), farthest=farthest, unlock=tuple(_unlock(core)))
+    return replace(
+        base, goal=replace(base.goal, kubernetes=goal.text), status="impossible", conflict=conflict, claims={**base.claims, **cites.entries()}, digest=""
+    ).sealed()
+
+
+def _nothing(situation: Situation, goal: Goal, extra: tuple) -> Plan:  # type: ignore[type-arg]  # findings as they come
+    from planner.plan import Cost, GoalEntry, Knowledge
+
+    snapshot = situation.matrix.snapshot
+    return Plan(
+        knowledge=Knowledge(snapshot.version, snapshot.as_of.isoformat(), snapshot.schema, snapshot.digest),
+        start=situation.state.dump(),
+        goal=GoalEntry(goal.text, goal.nodes),
+        status="impossible",
+        cost=Cost(0, 0, 0, 0),
+        optimal=True,
+        steps=(),
+        holds=(),
+        findings=extra,
+        conflict=None,
+        conditions=(),
+        end={part.key: part.version.release for part in situation.parts},
+        claims={},
+    )
+
+
+def _farthest(situation: Situation, goal: Goal, pairs: Pairs, prefer: str, writer: Callable[[Compiled, Goal, Solution], Writer]) -> Plan | None:
+    """The plan to the highest control-plane version below the goal that can be reached; nodes may stay where they are supported or not."""
+    control = situation.control
+    lower = sorted({r.version for r in situation.matrix.releases(control.component, stable_only=True) if control.version < r.version < goal.version and r.version.parts > 2})
+    newest = {version.line: version for version in lower if version.line < goal.version.line}
+    for version in sorted(newest.values(), reverse=True):
+        for nodes in dict.fromkeys((goal.nodes, "anywhere")):
+            nearer = Goal(f"{version.line[0]}.{version.line[1]}", version, False, nodes)
+            compiled = compile_problem(situation, nearer, pairs, prefer)
+            solution = solve(compiled.problem)
+            if solution is not None:
+                return writer(compiled, nearer, solution).write()
+    return None
+
+
+def _smallest(compiled: Compiled) -> list[Claim]:
+    """Claims that together forbid the goal, none of which can be left out: leave out one after the other and keep what is needed."""
+    kept = list(dict.fromkeys(claim for found in (*compiled.table_reasons.values(), *compiled.hop_reasons.values()) for claim in found))
+    for claim in list(kept):
+        trial = [other for other in kept if other is not claim]
+        if solve(_without(compiled, frozenset(trial))) is None:
+            kept = trial
+    return kept
+
+
+def _without(compiled: Compiled, enforced: frozenset[Claim]) -> Problem:
+    """The problem with only those prohibitions that an enforced claim upholds; costs do not matter."""
+    problem = compiled.whole
+    tables = tuple(
+        Table(table.variables, frozenset(c for c in table.forbidden if set(compiled.table_reasons[table.variables, c]) & enforced)) for table in problem.tables
+    )
+    barred = {hop for hop, claims in compiled.hop_reasons.items() if set(claims) & enforced}
+    transitions = tuple(
+        Transition(v, i, j)
+        for v, variable in enumerate(problem.variables)
+        for i in range(len(variable.values))
+        for j in range(i + 1, len(variable.values))
+        if (v, i, j) not in barred
+    )
+    free = tuple((0,) * len(variable.values) for variable in problem.variables)
+    return replace(problem, tables=tables, transitions=transitions, landing=free)
+
+
+def _words(core: list[Claim], goal: Goal) -> str:
+    if not core:
+        return f"Nothing that is known leads to {goal.text}: the versions in between are not known."
+    listed = "; ".join(claim.summary.rstrip(".") for claim in core)
+    return f"{goal.text} cannot be reached, because together these forbid it: {listed}."
+
+
+def _unlock(core: list[Claim]) -> list[str]:
+    return [f"{claim.subject}: a newer release, or a later statement, that lifts “{claim.summary.rstrip('.')}” ({claim.id})" for claim in core]

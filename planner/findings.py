@@ -1,0 +1,159 @@
+"""What is already wrong, what ends on the way, and what the plan could not look at. Ids are documented in docs/findings.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.cites import Cites
+from planner.goal import Goal
+from planner.journey import Journey
+from planner.pairs import Judgement
+from planner.plan import Finding
+
+__all__ = ["findings"]
+
+
+def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
+    """All findings about start, way and end, most severe first."""
+    found = [
+        *_start_pairs(journey, cites),
+        *_unfinished(journey),
+        *_removed_apis(journey, goal, cites),
+        *_life(journey, cites),
+        *_advisories(journey, cites),
+        *_target(journey, goal),
+        *_weak(journey, cites),
+        *_cautions(journey, cites),
+        *_gaps(journey),
+    ]
+    order = ("error", "warning", "info")
+    return tuple(sorted(dict.fromkeys(found), key=lambda item: order.index(item.severity)))
+
+
+def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:
+    for judgement in journey.pairs.all(journey.start):
+        claims = cites(judgement.verdict.claims)
+        why = f": {judgement.verdict.claims[0].summary}" if judgement.verdict.claims else "."
+        if judgement.grade == "broken":
+            yield Finding("broken-now", "error", f"{judgement.one} with {judgement.other} does not work as the cluster is now{why}", claims)
+        elif judgement.grade == "unknown":
+            yield Finding("unknown-now", "warning", f"{judgement.one} with {judgement.other} is what the cluster runs now, but nothing vouches for it. {judgement.verdict.question}", claims)
+
+
+def _unfinished(journey: Journey) -> Iterator[Finding]:
+    situation = journey.pairs.situation
+    for part in situation.parts:
+        if part.mixed:
+            where = f"pool {part.pool}" if part.pool else "the cluster"
+            mix = ", ".join(version.text for version in part.mixed)
+            yield Finding("mixed-versions", "warning", f"{part.component} of {where} runs in several versions ({mix}); the plan counts from the oldest. Finish or undo that roll-out first.")
+    for pool in situation.state.pools:
+        waiting = {name: count for name, count in sorted(pool.conditions.items()) if count}
+        if waiting:
+            text = ", ".join(f"{count} {name}" for name, count in waiting.items())
+            yield Finding("unfinished-upgrade", "warning", f"pool {pool.name} has nodes that are not in their normal state ({text}); bring them back before the first step that drains or changes a driver.")
+        if pool.allocation and len(set(pool.allocation) - {"none"}) > 1:
+            yield Finding("double-allocation", "error", f"pool {pool.name} offers its GPUs through {' and '.join(pool.allocation)} at once; the same GPU can be given out twice.")
+
+
+def _removed_apis(journey: Journey, goal: Goal, cites: Cites) -> Iterator[Finding]:
+    situation = journey.pairs.situation
+    matrix, control = situation.matrix, situation.control
+    served = matrix.about(control.component, "api")
+    for text in situation.state.apis:
+        group, _, rest = text.partition("/")
+        version, _, kind = rest.partition("/")
+        for claim in served:
+            if claim.detail.get("group") != group or claim.detail.get("version") != version or (kind and kind not in claim.detail.get("kinds", ())):
+                continue
+            removed = claim.detail.get("removed")
+            if removed and matrix.version(control.component, str(removed)) <= goal.version:
+                instead = f"; use {claim.detail['replacement']}" if claim.detail.get("replacement") else ""
+                yield Finding("api-removed", "error", f"{text} is in use and is no longer served from {control.component} {removed} on{instead}. Migrate before that step.", cites([claim]))
+
+
+def _life(journey: Journey, cites: Cites) -> Iterator[Finding]:
+    situation = journey.pairs.situation
+    seen: set[tuple[str, str]] = set()
+    for label, versions in (("now", journey.start), ("at the end of the plan", journey.end)):
+        for key, version in versions.items():
+            component = key.partition("@")[0]
+            if label != "now" and journey.start[key] == version or (component, version.release) in seen:
+                continue
+            seen.add((component, version.release))
+            life = situation.matrix.lifecycle(situation.matrix.subjects[component].releases_of or component, version)
+            if life is not None and life["until"] and not life["supported"]:
+                claim = life["claim"]
+                severity = "info" if label == "now" and journey.end.get(key) != version else "warning"
+                yield Finding("end-of-support", severity, f"{component} {version.release}, which runs {label}, has been out of support since {life['until']}.", cites([claim]))  # type: ignore[list-item,arg-type]  # lifecycle() returns plain values by name
+
+
+def _advisories(journey: Journey, cites: Cites) -> Iterator[Finding]:
+    matrix = journey.pairs.situation.matrix
+    seen: set[str] = set()
+    for key, version in journey.end.items():
+        component = key.partition("@")[0]
+        for claim in matrix.about(component, "upgrade"):
+            if claim.detail.get("cve") and version in claim.subject_range and version not in claim.to_range and claim.id not in seen and not claim.scope:
+                seen.add(claim.id)
+                yield Finding("security-advisory", "warning", f"{component} {version.release} at the end of the plan: {claim.summary} ({', '.join(claim.detail['cve'])})", cites([claim]))
+
+
+def _target(journey: Journey, goal: Goal) -> Iterator[Finding]:
+    situation = journey.pairs.situation
+    out = {release.version for release in situation.matrix.releases(situation.control.component)}
+    if goal.version not in out:
+        yield Finding("unreleased-target", "warning", f"{situation.control.component} {goal.text} was not released on {situation.matrix.as_of}, the day this plan is made for.")
+
+
+def _weak(journey: Journey, cites: Cites) -> Iterator[Finding]:
+    for judgement in journey.pairs.all(journey.end):
+        if judgement.grade == "declared" and judgement.relied_on:
+            better = _better(journey, judgement)
+            text = f"{judgement.one} with {judgement.other}, at the end of the plan, is declared, not tested{better}."
+            yield Finding("weaker-than-tested", "info", text, cites(judgement.verdict.claims[:3]))
+
+
+def _better(journey: Journey, judgement: Judgement) -> str:
+    """The newest release of the cluster-wide side that is tested with the other one, if it is not the one planned."""
+    situation = journey.pairs.situation
+    for key, other in (judgement.keys, judgement.keys[::-1]):
+        part, partner = situation.by_key[key], situation.by_key[other]
+        if situation.role(part.component) == "addon":
+            scope = situation.scope(partner.pool) if partner.pool else situation.cluster_scopes[0]
+            for release in situation.matrix.releases(part.component, stable_only=True):
+                if situation.matrix.verdict((part.component, release.version), (partner.component, journey.end[other]), scope).grade == "tested":
+                    return f"; {part.component} {release.text} is tested with it" if release.version != journey.end[key] else ""
+    return ""
+
+
+def _cautions(journey: Journey, cites: Cites) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for judgement in journey.pairs.all(journey.end):
+        for caution in judgement.verdict.cautions:
+            if caution.claim.id not in seen:
+                seen.add(caution.claim.id)
+                yield Finding("caution", "info", f"{judgement.one} with {judgement.other}, {caution}", cites([caution.claim]))
+
+
+def _gaps(journey: Journey) -> Iterator[Finding]:
+    situation = journey.pairs.situation
+    for text in situation.state.assumed:
+        yield Finding("assumed", "info", f"Assumed: {text}.")
+    for name in situation.unversioned:
+        yield Finding("not-considered", "warning", f"{name} is installed in an unknown version and was not considered.")
+    for gap in situation.gaps:
+        yield Finding("not-considered", "info", f"Not considered, {gap}.")
+    known = {part.component for part in situation.parts} | situation.absent | set(situation.unversioned)
+    carried = {name for names in journey.pairs.operands.values() for name in names}
+    others = sorted(
+        subject.id
+        for subject in situation.matrix.subjects.values()
+        if subject.role == "addon" and subject.id not in known | carried
+    )
+    if others:
+        yield Finding("not-considered", "info", f"Not considered, since nothing is known about them in this cluster: {', '.join(others)}. Say --with NAME=VERSION, or NAME=absent.")
+    if not situation.state.provider:
+        yield Finding("not-considered", "info", "Not considered, the provider's own limits: the provider is not given (--provider).")
+
+

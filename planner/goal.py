@@ -1,0 +1,60 @@
+"""Where a plan is to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compat import Matrix, Version
+from planner.errors import GoalError
+from planner.situation import Situation
+
+__all__ = ["NODES_AT", "Goal", "make_goal"]
+
+NODES_AT = ("target", "supported")
+"""``target``: every node ends on the target's minor. ``supported``: on any version that is still supported and within the skew."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A Kubernetes version for the control plane and a rule for the nodes."""
+
+    text: str
+    """As the user gave it."""
+    version: Version
+    """What the control plane is to reach: the release itself, or the newest known of a line."""
+    exact: bool
+    """Whether that very release was asked for, or any of its line."""
+    nodes: str = "target"
+    """One of `NODES_AT`, or ``anywhere`` where only the control plane counts."""
+
+    def reached(self, version: Version) -> bool:
+        """Whether a control plane at *version* is there."""
+        return version >= self.version if self.exact else version.line >= self.version.line
+
+    def accepts_node(self, matrix: Matrix, component: str, version: Version) -> bool:
+        """Whether a node agent at *version* may stay where it is when all is done."""
+        if self.nodes == "anywhere":
+            return True
+        if self.nodes == "target":
+            return version.line >= self.version.line
+        life = matrix.lifecycle(matrix.subjects[component].releases_of or component, version)
+        return life is None or bool(life["supported"])
+
+
+def make_goal(situation: Situation, to: str, nodes: str = "target") -> Goal:
+    """Read a goal.
+
+    Raises:
+        GoalError: if it lies below where the cluster is, or *nodes* is no known rule.
+        InputError: if the version is not known.
+    """
+    if nodes not in NODES_AT:
+        raise GoalError(f"nodes must be at one of {', '.join(NODES_AT)}, not {nodes!r}")
+    control = situation.control
+    version = situation.matrix.version(control.component, to)
+    goal = Goal(to, version, version.parts > 2, nodes)
+    newest = max(control.mixed or (control.version,))
+    below = version < newest if goal.exact else version.line < newest.line
+    if below:
+        raise GoalError(f"the target {to} is below {newest.text}, where the cluster is; a plan only goes forward, give a target of at least {newest.line[0]}.{newest.line[1]}")
+    return goal

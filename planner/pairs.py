@@ -1,0 +1,188 @@
+"""Pairs of parts: which of them meet, and what the matrix says when they do.
+
+Everything the planner knows of compatibility goes through `Pairs`; search, findings, explanation and validation ask the same way but
+the validator keeps a table of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from compat import Claim, Verdict, Version
+from compat.errors import InputError
+from compat.scope import Scope
+from compat.verdicts import ORDER
+from planner.situation import Part, Situation
+
+__all__ = ["Judgement", "Pairs"]
+
+
+Versions = Mapping[str, Version]
+"""Part key -> version."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the matrix says of one pair of parts."""
+
+    one: str
+    """Component and version, for people: ``gpu-operator 25.3.2``."""
+    other: str
+    keys: tuple[str, str]
+    """Keys of the two parts."""
+    verdict: Verdict
+    relied_on: bool
+    """Whether the plan must be able to vouch for the pair; of others only conflicts count."""
+
+    @property
+    def grade(self) -> str:
+        """``broken``; ``unknown``, ``declared`` or ``tested`` for pairs that are relied on; else ``tested`` (nothing speaks against it)."""
+        if self.verdict.grade == "broken" or self.relied_on:
+            return self.verdict.grade
+        return "tested"
+
+
+class Pairs:
+    """All pairs of parts of a situation that the knowledge base has something to say about."""
+
+    def __init__(self, situation: Situation) -> None:
+        self.situation = situation
+        self.matrix = situation.matrix
+        self._shipped: dict[tuple[str, object, str], Version | None] = {}
+        self._cache: dict[tuple[str, object, str, object], Judgement | None] = {}
+
+    @cached_property
+    def keys(self) -> list[tuple[str, str]]:
+        """Pairs of part keys that can matter, in the order of the parts."""
+        parts = self.situation.parts
+        return [(one.key, other.key) for i, one in enumerate(parts) for other in parts[i + 1 :] if self._meet(one, other)]
+
+    def _meet(self, one: Part, other: Part) -> bool:
+        if one.pool and other.pool and one.pool != other.pool:
+            return False
+        return any(self.related(a, b) for a in self._names(one, other) for b in self._names(other, one))
+
+    def related(self, one: str, other: str) -> bool:
+        """Whether the knowledge base has anything to say about two components."""
+        return bool(self.matrix.between(one, other)) or other in self.matrix.reliances(one) or one in self.matrix.reliances(other)
+
+    def names(self, part: Part) -> list[str]:
+        """All component names under which claims may speak of a part, whatever it is beside."""
+        extra = [self.situation.control.component] if self.situation.role(part.component) == "node-agent" else []
+        return [part.component, *self.operands.get(part.component, ()), *extra]
+
+    def _names(self, part: Part, partner: Part) -> list[str]:
+        """Component names under which claims may speak of a part beside another one.
+
+        Its own; those of the operands it carries; and for a node agent beside a runtime that of the control plane, because runtimes
+        publish what they were tested with as Kubernetes versions and mean the kubelet beside them.
+        """
+        names = [part.component, *self.operands.get(part.component, ())]
+        if self.situation.role(part.component) == "node-agent" and self._pairs_on_node(partner):
+            names.append(self.situation.control.component)
+        elif self.situation.role(part.component) == "control-plane" and self._pairs_on_node(partner):
+            return []
+        return names
+
+    def _pairs_on_node(self, part: Part) -> bool:
+        subject = self.matrix.subjects.get(part.component)
+        return bool(subject and subject.component.get("node_pairs"))
+
+    @cached_property
+    def operands(self) -> dict[str, list[str]]:
+        """Carrier -> operands that come with it, are not parts of their own and have something to do with other parts."""
+        own = {part.component for part in self.situation.parts}
+        partners = own | {self.situation.control.component}
+        found: dict[str, list[str]] = {}
+        for part in self.situation.parts:
+            if part.pool:
+                continue
+            carried = [claim.object for claim in self.matrix.about(part.component, "bundle") if _is_default(claim)]
+            names = [
+                name
+                for name in dict.fromkeys(carried)
+                if name not in own and self.situation.role(name) in ("addon", "operand") and any(self.related(name, other) for other in partners - {part.component})
+            ]
+            if names:
+                found[part.component] = names
+        return found
+
+    def operand_version(self, carrier: str, version: Version, operand: str) -> Version | None:
+        """Version of an operand that a release of its carrier ships by default."""
+        key = (carrier, version.key, operand)
+        if key not in self._shipped:
+            self._shipped[key] = self._find_shipped(carrier, version, operand)
+        return self._shipped[key]
+
+    def _find_shipped(self, carrier: str, version: Version, operand: str) -> Version | None:
+        for claim in self.matrix.about(carrier, "bundle"):
+            if claim.object == operand and _is_default(claim) and version in claim.subject_range:
+                try:
+                    return self.matrix.version(operand, claim.object_versions.removeprefix("=="))
+                except InputError:
+                    return None
+        return None
+
+    # -- judging
+
+    def judge(self, one: str, one_version: Version, other: str, other_version: Version) -> Judgement | None:
+        """What the matrix says of two parts at two versions; None if it has nothing to say."""
+        key = (one, one_version.key, other, other_version.key)
+        if key not in self._cache:
+            self._cache[key] = self._judge(self.situation.by_key[one], one_version, self.situation.by_key[other], other_version)
+        return self._cache[key]
+
+    def _judge(self, one: Part, one_version: Version, other: Part, other_version: Version) -> Judgement | None:
+        worst: Judgement | None = None
+        for a in self._names(one, other):
+            a_version = self._version_as(one, one_version, a)
+            for b in self._names(other, one):
+                b_version = self._version_as(other, other_version, b)
+                if a_version is None or b_version is None or not self.related(a, b):
+                    continue
+                carried = a in self.operands.get(one.component, ()) or b in self.operands.get(other.component, ())
+                for scope in self._scopes(a, one, b, other):
+                    verdict = self.matrix.verdict((a, a_version), (b, b_version), scope)
+                    relied = not carried and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
+                    if carried and verdict.grade != "broken":
+                        continue
+                    found = Judgement(f"{a} {a_version.release}", f"{b} {b_version.release}", (one.key, other.key), verdict, relied)
+                    if worst is None or _badness(found) < _badness(worst):
+                        worst = found
+        return worst
+
+    def _version_as(self, part: Part, version: Version, name: str) -> Version | None:
+        return self.operand_version(part.component, version, name) if name in self.operands.get(part.component, ()) else version
+
+    def _scopes(self, a: str, one: Part, b: str, other: Part) -> list[Scope]:
+        """Scopes in which two components meet: pool by pool where they share nodes, else what holds for the cluster."""
+        pool = one.pool or other.pool
+        if not pool and "control-plane" in (self.situation.role(a), self.situation.role(b)):
+            return list(self.situation.cluster_scopes)
+        found: list[Scope] = []
+        for name in [pool] if pool else self.situation.gpu_pools:
+            scope = dict(self.situation.scope(name))
+            if self.situation.present(a, name) and self.situation.present(b, name):
+                scope["node"] = ("same",)
+            if scope not in found:
+                found.append(scope)
+        return found or list(self.situation.cluster_scopes)
+
+    def all(self, versions: Versions) -> list[Judgement]:
+        """Judgements of every pair at the given versions, worst first."""
+        found = [judgement for one, other in self.keys if (judgement := self.judge(one, versions[one], other, versions[other])) is not None]
+        return sorted(found, key=lambda item: (ORDER.index(item.grade), item.keys))
+
+    def claims(self, judgements: list[Judgement]) -> list[Claim]:
+        """Claims that the judgements rest on, each once."""
+        return list(dict.fromkeys(claim for judgement in judgements for claim in judgement.verdict.claims))
+
+
+def _is_default(claim: Claim) -> bool:
+    return claim.detail.get("role") == "default" and not claim.detail.get("optional") and not claim.scope
+
+
+def _badness(judgement: Judgement) -> tuple[int, int]:
+    return ORDER.index(judgement.grade), -int(judgement.relied_on)

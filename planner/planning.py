@@ -1,0 +1,240 @@
+"""Making a plan: resolve, compile, search, and write down what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from compat import Matrix
+from compat.scope import Scope, both_conditions, describe
+from compat.verdicts import ORDER
+from planner.cites import Cites
+from planner.compiling import Compiled, compile_problem
+from planner.conflict import explain_conflict
+from planner.findings import findings
+from planner.goal import Goal, make_goal
+from planner.journey import Journey, Stage
+from planner.pairs import Judgement, Pairs
+from planner.plan import Change, Cost, Drains, GoalEntry, Hold, Knowledge, PairEntry, Plan, Reason, Step
+from planner.procedures import actions, fill, procedure, requirements
+from planner.reasons import reasons
+from planner.situation import Situation, resolve
+from planner.solver import Solution, solve
+from planner.state import ClusterState
+
+__all__ = ["compile_for", "plan"]
+
+_HEADLINE = ("os", "provider")
+
+
+def compile_for(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target", prefer: str = "fewest-drains") -> Compiled:
+    """Compile the problem that `plan` would solve, without solving it.
+
+    Raises:
+        InputError: if state or goal cannot be used.
+    """
+    situation = resolve(matrix, state)
+    return compile_problem(situation, make_goal(situation, to, nodes), Pairs(situation), prefer)
+
+
+def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target", prefer: str = "fewest-drains", accept: Iterable[str] = ()) -> Plan:
+    """Plan the way from *state* to Kubernetes *to*.
+
+    Args:
+        matrix: the knowledge, as of the day that counts.
+        state: the cluster as it is.
+        to: target of the control plane: a line such as ``1.37``, or a release.
+        nodes: ``target`` if nodes must end on the target's minor, ``supported`` if any supported version within the skew will do.
+        prefer: ``fewest-drains`` (the stated objective), ``fewest-steps`` or ``newest``.
+        accept: ids of unknown pairs whose risk is accepted.
+
+    Returns:
+        The plan; its status is ``impossible`` and it has a conflict if there is no way.
+
+    Raises:
+        InputError: if state or goal cannot be used.
+    """
+    situation = resolve(matrix, state)
+    goal = make_goal(situation, to, nodes)
+    pairs = Pairs(situation)
+    compiled = compile_problem(situation, goal, pairs, prefer)
+    solution = solve(compiled.problem)
+    if solution is not None:
+        return _Writer(situation, goal, pairs, compiled, solution, frozenset(accept)).write()
+    return explain_conflict(situation, goal, pairs, compiled, prefer, lambda c, g, s: _Writer(situation, g, pairs, c, s, frozenset(accept)))
+
+
+class _Writer:
+    def __init__(self, situation: Situation, goal: Goal, pairs: Pairs, compiled: Compiled, solution: Solution, accept: frozenset[str]) -> None:
+        self.situation = situation
+        self.goal = goal
+        self.solution = solution
+        self.compiled = compiled
+        self.accept = accept
+        self.journey = Journey.of(pairs, compiled, solution)
+        self.cites = Cites()
+        self.asked: set[str] = set()
+
+    def write(self) -> Plan:
+        steps, holds = self.steps()
+        worst = min((step.grade for step in steps), key=ORDER.index, default=self.journey.worst(self.journey.start))
+        status = "unknown" if holds else worst if worst in ("tested", "declared") else "unknown" if steps else "declared"
+        snapshot = self.situation.matrix.snapshot
+        named = dict(zip(self.compiled.objective, self.solution.cost, strict=True))
+        found = findings(self.journey, self.goal, self.cites)
+        return Plan(
+            knowledge=Knowledge(snapshot.version, snapshot.as_of.isoformat(), snapshot.schema, snapshot.digest),
+            start=self.situation.state.dump(),
+            goal=GoalEntry(self.goal.text, self.goal.nodes),
+            status=status,  # type: ignore[arg-type]  # one of the literals by construction
+            cost=Cost(named["unknown_pairs"], named["gpu_nodes_drained"], named["other_nodes_drained"], named["steps"]),
+            optimal=self.solution.cost == self.solution.bound,
+            steps=tuple(steps),
+            holds=tuple(holds),
+            findings=found,
+            conflict=None,
+            conditions=self.conditions(),
+            end={key: version.release for key, version in self.journey.end.items()},
+            claims=self.cites.entries(),
+        ).sealed()
+
+    # -- steps and holds
+
+    def steps(self) -> tuple[list[Step], list[Hold]]:
+        names: dict[int, str] = {}
+        held: dict[int, list[PairEntry]] = {}
+        count = 0
+        for position, stage in enumerate(self.journey.stages):
+            pairs = [self.entry(judgement) for judgement in self.journey.entered_unknown(stage)]
+            pairs += [entry for move in stage.moves if (entry := self.unknown_hop(move.part.key, stage)) is not None]
+            if pairs:
+                held[position] = pairs
+                count += 1
+            count += 1
+            names[position] = f"s{count}"
+        steps: list[Step] = []
+        holds = []
+        for position, stage in enumerate(self.journey.stages):
+            if position in held:
+                hold = Hold(names[position], tuple(held[position]))
+                holds.append(hold)
+                steps.append(self.hold_step(hold, stage, f"s{int(names[position][1:]) - 1}"))
+            steps.append(self.step(position, stage, names))
+        return steps, holds
+
+    def hold_step(self, hold: Hold, stage: Stage, name: str) -> Step:
+        main = stage.main
+        claims = tuple(dict.fromkeys(claim for pair in hold.pairs for claim in pair.claims))
+        return Step(
+            id=name,
+            kind="hold",
+            component=main.part.component,
+            pool=main.part.pool or None,
+            from_=main.start.release,
+            to=main.end.release,
+            why=(Reason("enables", hold.before, "Stop here until every question is answered: nothing that was published vouches for these pairs."),),
+            grade=self.journey.worst(stage.before),  # type: ignore[arg-type]  # one of ORDER
+            pairs=hold.pairs,
+            claims=claims,
+        )
+
+    def step(self, position: int, stage: Stage, names: dict[int, str]) -> Step:
+        main = stage.main
+        touched = self.journey.touched(stage)
+        hops = [self.journey.hop(move) for move in stage.moves]
+        fitting = [procedure(self.journey, move) for move in stage.moves]
+        why = reasons(self.journey, position, names, self.cites)
+        requires = requirements(self.journey, stage, self.cites, self.asked)
+        judged = [claim for judgement in touched for claim in judgement.verdict.claims]
+        ruled = [claim for found in hops for claim in found.claims]
+        verify = [item for move, entry in zip(stage.moves, fitting, strict=True) for item in actions(entry.get("verify", ()), move, stage.after, "after")]
+        ways_back = [fill(entry["rollback"], move, stage.after) for move, entry in zip(stage.moves, fitting, strict=True) if entry.get("rollback")]
+        one_way = [claim.summary for found in hops if not found.reversible for claim in found.claims if claim.detail.get("reversible") is False]
+        return Step(
+            id=names[position],
+            kind="recycle-pool" if self.situation.drains(main.part) else "upgrade",
+            component=main.part.component,
+            pool=main.part.pool or None,
+            from_=main.start.release,
+            to=main.end.release,
+            changes=tuple(self.changes(stage)),
+            drains=self.drains(stage),
+            why=why,
+            requires=tuple(requires),
+            reversible=not one_way and all(entry.get("reversible", True) for entry in fitting),
+            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back]),
+            verify=tuple(dict.fromkeys(verify)),
+            grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
+            pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),
+            conditions=tuple(f"{judgement.one} with {judgement.other}: if {' or if '.join(judgement.verdict.conditions)}" for judgement in touched if judgement.verdict.conditions),
+            claims=self.cites([*judged, *ruled]),
+        )
+
+    def changes(self, stage: Stage) -> Iterable[Change]:
+        matrix = self.situation.matrix
+        for move in stage.moves:
+            yield Change(move.part.component, move.start.release, move.end.release)
+        own = {part.component for part in self.situation.parts}
+        for move in stage.moves:
+            shipped: dict[str, list[str]] = {}
+            for place, version in enumerate((move.start, move.end)):
+                for claim in matrix.about(move.part.component, "bundle"):
+                    if claim.detail.get("role") == "default" and not claim.detail.get("optional") and claim.object not in own and version in claim.subject_range:
+                        shipped.setdefault(claim.object, ["", ""])[place] = claim.object_versions.removeprefix("==")
+            for name, (before, after) in sorted(shipped.items()):
+                if before and after and before != after:
+                    yield Change(name, before, after)
+
+    def drains(self, stage: Stage) -> Drains:
+        if not self.situation.drains(stage.main.part):
+            return Drains()
+        pool = self.situation.pools[stage.main.part.pool]
+        nodes = 1 if pool.nodes is None else pool.nodes
+        return Drains(gpu_nodes=nodes) if pool.has_gpus else Drains(other_nodes=nodes)
+
+    def entry(self, judgement: Judgement) -> PairEntry:
+        one, other = judgement.one.replace(" ", "@"), judgement.other.replace(" ", "@")
+        unknown = judgement.grade == "unknown"
+        name = f"unknown:{one}:{other}" if unknown else ""
+        return PairEntry(
+            a=judgement.one,
+            b=judgement.other,
+            verdict=judgement.grade,  # type: ignore[arg-type]  # one of ORDER
+            question=judgement.verdict.question if unknown else "",
+            id=name,
+            accepted=name in self.accept,
+            claims=self.cites(judgement.verdict.claims),
+        )
+
+    def unknown_hop(self, key: str, stage: Stage) -> PairEntry | None:
+        move = next(item for item in stage.moves if item.part.key == key)
+        found = self.journey.hop(move)
+        if found.rule != "unknown":
+            return None
+        name = f"unknown-hop:{move.part.component}@{move.start.release}:{move.end.release}"
+        question = f"Does the project support going from {move.start.release} to {move.end.release}? {found.claims[0].summary}"
+        one, other = (f"{move.part.component} {version.release}" for version in (move.start, move.end))
+        return PairEntry(one, other, "unknown", question, name, name in self.accept, self.cites(found.claims))
+
+    # -- conditions of the plan as a whole
+
+    def conditions(self) -> tuple[str, ...]:
+        """What operating system and provider must be for the whole way, where the state leaves them open."""
+        needed = [_headline(judgement.verdict.alternatives) for judgement in self.journey.relied_on if judgement.verdict.is_safe]
+        try:
+            joined: Sequence[Scope] = reduce(both_conditions, [alternatives for alternatives in needed if alternatives], [])
+        except ValueError:
+            return ("no operating system and provider satisfies every step; see the conditions of each step",)
+        return tuple(describe(sorted(alternative.items())) for alternative in joined)
+
+
+def _headline(alternatives: Sequence[Scope]) -> list[Scope]:
+    """Alternatives that speak of operating system and provider only; they are what most readers have to check."""
+    found = [alternative for alternative in alternatives if set(alternative) <= set(_HEADLINE)]
+    return found or [{word: values for word, values in alternative.items() if word in _HEADLINE} for alternative in alternatives if set(alternative) & set(_HEADLINE)]
+
+
+def sealed(found: Plan) -> Plan:
+    """The plan with a fresh digest."""
+    return replace(found, digest="").sealed()

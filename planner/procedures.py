@@ -1,0 +1,87 @@
+"""What people do in a step: commands, checks and the way back, from the templates of the knowledge base."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compat import Version
+from compat.scope import Fit
+from planner.cites import Cites
+from planner.journey import Journey, MoveOf, Stage
+from planner.plan import Action
+
+__all__ = ["Procedure", "procedure", "requirements"]
+
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z_-]*)\}")
+
+Procedure = Mapping[str, Any]
+
+
+def procedure(journey: Journey, move: MoveOf) -> Procedure:
+    """The procedure of the knowledge base that fits where the move is made; an empty one if there is none."""
+    situation = journey.pairs.situation
+    subject = situation.matrix.subjects[move.part.component]
+    scope = situation.scope(move.part.pool) if move.part.pool else situation.cluster_scopes[0]
+    for entry in subject.component.get("procedures", ()):
+        wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in entry.get("scope", {}).items()}
+        if situation.matrix.words.fit(wanted, scope).fit is Fit.YES:
+            return entry
+    return {}
+
+
+def fill(template: str, move: MoveOf, versions: Mapping[str, Version]) -> str:
+    """Put versions and names into a template; a placeholder without a value stays readable as NAME."""
+    values = {"from": move.start.release, "to": move.end.release, "pool": move.part.pool or "POOL"}
+    for prefix, version in (("from", move.start), ("to", move.end)):
+        values[f"{prefix}_minor"] = f"{version.line[0]}.{version.line[1]}"
+    for key, version in versions.items():
+        component, _, pool = key.partition("@")
+        if not pool or pool == move.part.pool or component not in values:
+            values[component] = version.release
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[1].upper().replace("-", "_")), template)
+
+
+def actions(entries: Sequence[Mapping[str, Any]], move: MoveOf, versions: Mapping[str, Version], when: str) -> list[Action]:
+    """Filled-in actions of a procedure."""
+    return [
+        Action(text=fill(entry["text"], move, versions), when=when, command=fill(entry["command"], move, versions) if entry.get("command") else None)  # type: ignore[arg-type]  # callers pass one of the literals
+        for entry in entries
+    ]
+
+
+def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]) -> list[Action]:
+    """Everything that a step asks for: duties of the hops first, then the doing; what an earlier step asked for is left out."""
+    found: list[Action] = []
+    for move in stage.moves:
+        found.extend(_pins(journey, stage, move, cites))
+        for duty in journey.hop(move).duties:
+            if duty.claim.detail.get("rule") == "note" or duty.claim.id in already:
+                continue
+            already.add(duty.claim.id)
+            text = duty.text if duty.text == duty.claim.summary else f"{duty.text.rstrip('.')}. {duty.claim.summary}"
+            found.append(Action(text=text, when="before", condition=duty.condition, claims=cites([duty.claim])))
+    for move in stage.moves:
+        found.extend(actions(procedure(journey, move).get("do", ()), move, stage.after, "during"))
+    return found
+
+
+def _pins(journey: Journey, stage: Stage, move: MoveOf, cites: Cites) -> list[Action]:
+    """Keep parts where they are whose default the new release of their manager would move."""
+    matrix = journey.pairs.situation.matrix
+    found = []
+    for key, version in stage.after.items():
+        component = key.partition("@")[0]
+        if component == move.part.component or key in stage.keys:
+            continue
+        bundled = [claim for claim in matrix.about(move.part.component, "bundle") if claim.object == component and claim.detail.get("role") == "default"]
+        before = [claim for claim in bundled if move.start in claim.subject_range]
+        after = [claim for claim in bundled if move.end in claim.subject_range]
+        if after and version not in after[0].object_range and (not before or before[0].object_versions != after[0].object_versions):
+            default = after[0].object_versions.removeprefix("==")
+            text = f"Pin {component} to {version.release}: with untouched values the new release would move it to {default} in this step."
+            action = Action(text=text, when="before", claims=cites([*before[:1], *after[:1]]))
+            if action not in found:
+                found.append(action)
+    return found

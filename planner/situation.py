@@ -1,0 +1,224 @@
+"""A cluster state read against the knowledge base: which parts it has, where they are, what is unknown.
+
+The state names things as people do; a `Situation` has resolved components and versions, the scope of every pool, and the list of what
+could not be considered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from compat import Matrix, Version
+from compat.errors import InputError
+from compat.scope import Fit, Scope
+from planner.state import ClusterState, Pool
+
+__all__ = ["Part", "Situation", "resolve"]
+
+_T = TypeVar("_T")
+_RUNTIME = re.compile(r"^(?P<name>[a-z][a-z-]*)(?:://|[ =:]v?)(?P<version>\S+)$")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something with a version that a plan can move."""
+
+    component: str
+    """Id of the component in the knowledge base."""
+    pool: str
+    """Name of its pool; empty for what is cluster-wide."""
+    version: Version
+    """What runs now; the oldest where versions are mixed."""
+    mixed: tuple[Version, ...] = ()
+    """All versions, where several run."""
+
+    @property
+    def key(self) -> str:
+        """Name that is unique in a plan: ``kueue``, ``kubelet@h100``."""
+        return f"{self.component}@{self.pool}" if self.pool else self.component
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A cluster as the planner sees it."""
+
+    matrix: Matrix
+    state: ClusterState
+    parts: tuple[Part, ...]
+    """The control plane first, then what is cluster-wide by name, then pool by pool."""
+    absent: frozenset[str]
+    """Components that are known not to be there."""
+    unversioned: tuple[str, ...]
+    """Components that are there in an unknown version."""
+    gaps: tuple[str, ...] = field(default=())
+    """What else is unknown, in words."""
+
+    @property
+    def control(self) -> Part:
+        """The control plane."""
+        return self.parts[0]
+
+    @cached_property
+    def by_key(self) -> dict[str, Part]:
+        """Parts by their key."""
+        return {part.key: part for part in self.parts}
+
+    @cached_property
+    def pools(self) -> dict[str, Pool]:
+        """Pools by name."""
+        return {pool.name: pool for pool in self.state.pools}
+
+    def role(self, component: str) -> str:
+        """Role of a component in the knowledge base."""
+        subject = self.matrix.subjects.get(component)
+        return subject.role if subject else ""
+
+    def drains(self, part: Part) -> bool:
+        """Whether moving the part empties its nodes."""
+        subject = self.matrix.subjects.get(part.component)
+        return bool(part.pool and subject and subject.component.get("part_of_drain"))
+
+    @cached_property
+    def common_scope(self) -> dict[str, tuple[str, ...]]:
+        """What holds everywhere in the cluster."""
+        scope: dict[str, tuple[str, ...]] = {}
+        if self.state.provider:
+            word, value = self.matrix.words.check("provider", self.state.provider)
+            scope[word] = (value,)
+        if self.state.features:
+            scope["feature"] = tuple(f"{name}={'true' if on else 'false'}" for name, on in sorted(self.state.features.items()))
+        return scope
+
+    def scope(self, pool: str) -> dict[str, tuple[str, ...]]:
+        """What holds on the nodes of a pool; words of which nothing is known are left open."""
+        return self._scopes[pool]
+
+    @cached_property
+    def _scopes(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {pool.name: self._pool_scope(pool) for pool in self.state.pools}
+
+    def _pool_scope(self, pool: Pool) -> dict[str, tuple[str, ...]]:
+        words = self.matrix.words
+        scope = dict(self.common_scope)
+        for word, value in (("os", pool.os), ("provisioning", pool.provisioning), ("sharing", pool.sharing), ("cgroup", pool.cgroup)):
+            if value:
+                scope[word] = (words.check(word, value)[1],)
+        if pool.kernel:
+            scope["kernel"] = (".".join(pool.kernel.split(".")[:2]),)
+        if pool.driver_managed_by:
+            scope["driver_managed_by"] = (pool.driver_managed_by,)
+        if pool.allocation:
+            scope["allocation"] = tuple(pool.allocation)
+        if pool.runtime and (match := _RUNTIME.match(pool.runtime.strip())):
+            scope["runtime"] = (match["name"],)
+        if pool.gpu and pool.gpu.product:
+            for product in self.matrix.products():
+                if re.search(product["pattern"], pool.gpu.product, re.IGNORECASE):
+                    scope.update({word: tuple(values) for word, values in product["scope"].items()})
+                    break
+        return scope
+
+    @cached_property
+    def gpu_pools(self) -> list[str]:
+        """Names of the pools with GPUs; of all pools if none is known to have any."""
+        return [pool.name for pool in self.state.pools if pool.has_gpus] or [pool.name for pool in self.state.pools]
+
+    @cached_property
+    def cluster_scopes(self) -> tuple[Scope, ...]:
+        """The different scopes of the pools that a cluster-wide part serves: those with GPUs, else all, else the cluster's own."""
+        found: list[Scope] = []
+        for name in self.gpu_pools:
+            scope = {word: values for word, values in self.scope(name).items() if word not in ("kernel", "cgroup")}
+            if scope not in found:
+                found.append(scope)
+        return tuple(found) or (self.common_scope,)
+
+    def present(self, component: str, pool: str) -> bool:
+        """Whether a component that the cluster has runs on a pool, as far as the knowledge base says where it does."""
+        subject = self.matrix.subjects.get(component)
+        wanted = subject.component.get("present_in") if subject else None
+        if not wanted:
+            return True
+        scope = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in wanted.items()}
+        return self.matrix.words.fit(scope, self.scope(pool)).fit is not Fit.NO
+
+def resolve(matrix: Matrix, state: ClusterState) -> Situation:
+    """Read a state against the knowledge base.
+
+    Raises:
+        InputError: naming the field whose component, version or word is not known.
+    """
+    control, agent = _by_role(matrix, "control-plane"), _by_role(matrix, "node-agent")
+    parts = [_part(matrix, control, "", state.kubernetes, "kubernetes")]
+    absent: set[str] = set()
+    unversioned: list[str] = []
+    gaps: list[str] = []
+    for given, component in sorted(state.components.items()):
+        with_field = f"components.{given}"
+        name = _located(with_field, matrix.name, given)
+        if component.version is None:
+            unversioned.append(name)
+        elif component.version == "absent":
+            absent.add(name)
+        elif matrix.subjects[name].role in ("control-plane", "node-agent", "driver", "runtime"):
+            raise InputError(f"{with_field}: {name} belongs to {_home(matrix, name)}, not to components")
+        else:
+            parts.append(_part(matrix, name, "", [component.version], with_field))
+    parts[1:] = sorted(parts[1:], key=lambda part: part.component)
+    for index, pool in enumerate(state.pools):
+        parts.extend(_pool_parts(matrix, agent, pool, index, gaps))
+    if len({part.key for part in parts}) < len(parts):
+        raise InputError("components: one component is given under two names; keep one of them")
+    situation = Situation(matrix, state, tuple(parts), frozenset(absent), tuple(unversioned), tuple(gaps))
+    _ = [situation.scope(pool.name) for pool in state.pools]
+    return situation
+
+
+def _pool_parts(matrix: Matrix, agent: str, pool: Pool, index: int, gaps: list[str]) -> Iterator[Part]:
+    where = f"pools[{index}] ({pool.name})"
+    if pool.kubelet:
+        yield _part(matrix, agent, pool.name, pool.kubelet, f"{where}.kubelet")
+    else:
+        gaps.append(f"pool {pool.name}: the kubelet version is not given")
+    if pool.runtime:
+        match = _RUNTIME.match(pool.runtime.strip())
+        if not match:
+            raise InputError(f"{where}.runtime: expected name and version, such as containerd 1.7.27, found {pool.runtime!r}")
+        name = _located(f"{where}.runtime", matrix.name, match["name"])
+        yield _part(matrix, name, pool.name, [match["version"]], f"{where}.runtime")
+    else:
+        gaps.append(f"pool {pool.name}: the container runtime is not given")
+    if pool.driver:
+        yield _part(matrix, _by_role(matrix, "driver"), pool.name, [pool.driver], f"{where}.driver")
+    elif pool.has_gpus:
+        gaps.append(f"pool {pool.name}: the GPU driver version is not given")
+    if not pool.os:
+        gaps.append(f"pool {pool.name}: the operating system is not given")
+
+
+def _part(matrix: Matrix, component: str, pool: str, texts: list[str], where: str) -> Part:
+    versions = sorted({_located(where, lambda text: matrix.version(component, text), text) for text in texts})
+    return Part(component, pool, versions[0], tuple(versions) if len(versions) > 1 else ())
+
+
+def _located(where: str, read: Callable[[str], _T], text: str) -> _T:
+    """Call *read* and put the field into the error that it raises."""
+    try:
+        return read(text)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def _by_role(matrix: Matrix, role: str) -> str:
+    for subject in matrix.subjects.values():
+        if subject.role == role:
+            return subject.id
+    raise InputError(f"the knowledge base has no component with the role {role}")
+
+
+def _home(matrix: Matrix, name: str) -> str:
+    return str(matrix.subjects[name].component.get("pool_field") or matrix.subjects[name].role)
