@@ -13,9 +13,10 @@ from compat.claims import Claim
 from compat.errors import InputError
 from compat.matrix import Given, Matrix
 from compat.scope import Fit, Scope, describe
+from compat.verdicts import Caution, Verdict
 from compat.versions import Version
 
-__all__ = ["Duty", "Hop", "hop", "resolve_hop", "waypoints"]
+__all__ = ["Duty", "Hop", "hop", "resolve_coexistence", "resolve_hop", "verdict_of_hop", "waypoints"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +135,29 @@ def resolve_hop(matrix: Matrix, one: Given, other: Given, scope: Scope | None = 
     if start is None or end is None:
         raise InputError(f"an upgrade needs two versions, such as {first}=25.3.2 {first}=25.10.1")
     return hop(matrix, first, start, end, scope)
+
+
+def verdict_of_hop(found: Hop) -> Verdict:
+    """A hop as a verdict: forbidden is broken, an explicit permission declared, silence unknown."""
+    if found.rule in ("forbidden", "needs-stop"):
+        stop = (f"stop at {found.stop} on the way",) if found.stop else ()
+        return Verdict("broken", found.claims, stop, _cautions(found))
+    if found.rule == "unknown" or not found.claims:
+        return Verdict("unknown", found.claims, (), _cautions(found), question="No rule speaks of this hop. The project's upgrade notes would settle it.")
+    return Verdict("declared", found.claims, (), _cautions(found))
+
+
+def _cautions(found: Hop) -> tuple[Caution, ...]:
+    return tuple(Caution(duty.claim, duty.condition) for duty in found.duties)
+
+
+def resolve_coexistence(matrix: Matrix, one: Given, other: Given, scope: Scope | None = None) -> Verdict:
+    """What is known of two versions of one component running at once, as while a roll-out is under way.
+
+    Raises:
+        InputError: if the two name different components, or something is not known.
+    """
+    (first, _), (second, _) = matrix.part(one), matrix.part(other)
+    if first != second:
+        raise InputError(f"--relation coexist is about two versions of one component, not about {first} and {second}")
+    return matrix.verdict(one, other, scope)

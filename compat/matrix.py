@@ -198,6 +198,8 @@ class Matrix:
         claim = max(dated, key=lambda item: (bool(item.detail.get("branch_type")), item.grade != "inferred", item.known_from, item.id))
         ends = [claim.detail[key] for key in ("extended_until", "maintenance_until", "supported_until") if claim.detail.get(key)]
         until = max(ends) if ends else None
+        if claim.detail.get("status") == "deprecated" and not claim.detail.get("maintenance_until"):
+            until = None  # still gets fixes, with no end given
         return {
             "branch_type": claim.detail.get("branch_type", ""),
             "supported": until is None or when.isoformat() <= until,

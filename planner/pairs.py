@@ -28,7 +28,7 @@ class Judgement:
     """What the matrix says of one pair of parts."""
 
     one: str
-    """Component and version, for people: ``gpu-operator 25.3.2``."""
+    """Component and version, for people: ``gpu-operator 25.3.2``; the one that relies on the other comes first."""
     other: str
     keys: tuple[str, str]
     """Keys of the two parts."""
@@ -148,7 +148,10 @@ class Pairs:
                     relied = not carried and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
                     if carried and verdict.grade != "broken":
                         continue
-                    found = Judgement(f"{a} {a_version.release}", f"{b} {b_version.release}", (one.key, other.key), verdict, relied)
+                    names = [f"{a} {a_version.release}", f"{b} {b_version.release}"]
+                    if not self.matrix.relies(a, b, scope) and self.matrix.relies(b, a, scope):
+                        names.reverse()
+                    found = Judgement(names[0], names[1], (one.key, other.key), verdict, relied)
                     if worst is None or _badness(found) < _badness(worst):
                         worst = found
         return worst

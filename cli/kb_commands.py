@@ -1,0 +1,79 @@
+"""``compat kb``: looking into the knowledge base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.options import AsOf, OutputFile, TableFormat, load_matrix, write_out
+from compat.errors import InputError, printable
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Look into the knowledge base.", no_args_is_help=True, rich_markup_mode=None)
+_FORMAT = typer.Option("-o", "--output", help="Format.")
+
+
+@app.command("list")
+def list_subjects(
+    as_of: AsOf = None,
+    output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
+    output_file: OutputFile = None,
+) -> None:
+    """List every subject with its releases, claims, grades and dates."""
+    from cli.render import kb as renderer
+
+    matrix = load_matrix(as_of)
+    write_out(renderer.render_list(matrix, as_json=output is TableFormat.json), output_file)
+
+
+@app.command("show")
+def show(
+    name: Annotated[str, typer.Argument(metavar="SUBJECT|CLAIM", help="A component such as gpu-operator, or the id of a claim.")],
+    as_of: AsOf = None,
+    kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="Only claims of this kind.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Also claims that did not stand on that day.")] = False,
+    output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
+    output_file: OutputFile = None,
+) -> None:
+    """Show one subject with its releases and claims, or one claim in full."""
+    from cli.render import kb as renderer
+    from compat.claims import KINDS
+
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"unknown kind {printable(kind)!r}; known: {', '.join(KINDS)}")
+    matrix = load_matrix(as_of)
+    write_out(renderer.render_show(matrix, name, kind, every=every, as_json=output is TableFormat.json), output_file)
+
+
+@app.command("query")
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One read-only SQL statement over the tables claims, releases, subjects, meta.")],
+    output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
+    output_file: OutputFile = None,
+) -> None:
+    """Query the compiled knowledge with SQL; docs/data-format.md has the tables."""
+    import sqlite3
+
+    from cli.render import kb as renderer
+
+    matrix = load_matrix(None)
+    try:
+        columns, rows = matrix.store.query(sql)
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise InputError(f"the query failed: {printable(error, 200)}") from error
+    write_out(renderer.render_rows(columns, rows, as_json=output is TableFormat.json), output_file)
+
+
+@app.command("check")
+def check(
+    folder: Annotated[Path | None, typer.Argument(metavar="[FOLDER]", help="Folder of knowledge files.  [default: the built-in knowledge]")] = None,
+) -> None:
+    """Validate knowledge files: every fault with file and line, exit code 2 if there is one."""
+    from compat.knowledge import load_knowledge
+    from compat.store import data_directory
+
+    knowledge = load_knowledge(folder or data_directory())
+    typer.echo(f"{len(knowledge.claims)} claims and {len(knowledge.releases)} releases of {len(knowledge.subjects)} subjects: no faults")

@@ -1,0 +1,93 @@
+"""The entry points ``compat`` and ``kubectl-compat``.
+
+Data goes to stdout, everything else to stderr. Exit codes are those of docs/exit-codes.md; a fault of the input is one clear line per
+fault and exit code 2, never a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+import click
+import typer
+
+from cli import check_command, kb_commands, matrix_commands, plan_command
+from compat.errors import CompatError, DocumentError, InputError, printable
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="compat",
+    help="Upgrade compatibility of Kubernetes clusters that run AI workloads on GPUs: query the matrix, plan a safe path.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+app.command("plan")(plan_command.plan)
+app.command("check")(check_command.check)
+app.command("why")(matrix_commands.why)
+app.command("matrix")(matrix_commands.matrix)
+app.add_typer(kb_commands.app, name="kb")
+
+
+def _version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"compat {version('compat-gpu')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit.", callback=_version, is_eager=True),
+) -> None:
+    pass
+
+
+def _fail(lines: list[str], code: int) -> NoReturn:
+    for line in lines:
+        print(f"compat: {line}", file=sys.stderr)
+    sys.exit(code)
+
+
+def main() -> None:
+    """Run the command line."""
+    name = "kubectl compat" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "compat"
+    try:
+        code = typer.main.get_command(app).main(prog_name=name, standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code or 0)
+    except click.exceptions.Abort:
+        _fail(["stopped"], 130)
+    except click.ClickException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            sys.exit(2)
+        where = f" (see `{error.ctx.command_path} --help`)" if isinstance(error, click.UsageError) and error.ctx else ""
+        _fail([printable(error.format_message(), 400) + where], error.exit_code)
+    except DocumentError as error:
+        _fail([printable(fault, 400) for fault in error.faults], 2)
+    except InputError as error:
+        _fail([printable(line, 600) for line in str(error).splitlines()], 2)
+    except CompatError as error:
+        _fail([printable(error, 600)], 1)
+    except KeyboardInterrupt:
+        _fail(["stopped"], 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains again when it flushes
+        sys.exit(0)
+    except OSError as error:
+        _fail([f"{error.strerror or error}: {printable(error.filename or '', 200)}"], 1)
+    except Exception as error:
+        if os.environ.get("COMPAT_DEBUG"):
+            raise
+        _fail([f"internal error: {type(error).__name__}: {printable(error, 300)}; set COMPAT_DEBUG=1 for a traceback and please report it"], 1)
+
+
+if __name__ == "__main__":
+    main()

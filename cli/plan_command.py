@@ -1,0 +1,94 @@
+"""``compat plan``."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.options import AsOf, Format, OutputFile, load_matrix, pairs, write_out
+from compat.errors import InputError
+
+__all__ = ["plan"]
+
+
+class Assume(str, Enum):
+    """What to fill in."""
+
+    era = "era"
+    newest = "newest"
+    none = "none"
+
+
+class NodesAt(str, Enum):
+    """Where nodes may end."""
+
+    target = "target"
+    supported = "supported"
+
+
+class Prefer(str, Enum):
+    """What matters first."""
+
+    drains = "fewest-drains"
+    steps = "fewest-steps"
+    newest = "newest"
+
+
+def plan(
+    to: Annotated[str, typer.Option("--to", metavar="VERSION", help="Kubernetes version to reach, such as 1.37.")],
+    start: Annotated[str | None, typer.Option("--from", metavar="VERSION", help="Kubernetes version now; the rest is assumed, see --assume and --with.")] = None,
+    state: Annotated[Path | None, typer.Option("--state", metavar="FILE", help="Cluster state (compat.cluster/v1, YAML or JSON), instead of --from.")] = None,
+    with_: Annotated[list[str] | None, typer.Option("--with", metavar="COMPONENT=VERSION", help="Your own version of a part, or COMPONENT=absent. Repeatable.")] = None,
+    provider: Annotated[str | None, typer.Option("--provider", metavar="NAME", help="Who runs the cluster: kubeadm, eks, aks, gke, openshift, rke2, ...")] = None,
+    as_of: AsOf = None,
+    assume: Annotated[Assume, typer.Option("--assume", help="With --from, fill in the stack that was usual at that version's time, today's newest, or nothing.")] = Assume.era,
+    nodes_at: Annotated[NodesAt, typer.Option("--nodes-at", help="Whether nodes must end on the target, or on any version still supported within the skew.")] = NodesAt.target,
+    prefer: Annotated[Prefer, typer.Option("--prefer", help="What to save first.")] = Prefer.drains,
+    accept: Annotated[list[str] | None, typer.Option("--accept", metavar="ID", help="Accept the risk of an unknown pair by its id. Repeatable.")] = None,
+    output: Annotated[Format, typer.Option("-o", "--output", help="Format of the plan.")] = Format.table,
+    output_file: OutputFile = None,
+    export_problem: Annotated[Path | None, typer.Option("--export-problem", metavar="FILE", help="Write the compiled problem as JSON, to check the optimum with a solver of your own.")] = None,
+) -> None:
+    """Plan an ordered, safe upgrade path.
+
+    Each step leaves the cluster in a state that nothing in the matrix forbids, with the fewest GPU nodes drained. Exit code: 0 if every
+    pair relied on is tested or declared, 10 if only accepted risks are left, 20 if there is no way, 30 if the plan holds at unknown facts.
+    """
+    from planner.assume import assumed_state, with_components
+    from planner.planning import compile_for
+    from planner.planning import plan as make_plan
+    from planner.state import ClusterState
+
+    if (start is None) == (state is None):
+        raise InputError("give either --from VERSION or --state FILE" + ("" if start is None else ", not both"))
+    matrix = load_matrix(as_of)
+    given = pairs(with_ or (), "--with")
+    if provider is not None:
+        matrix.words.check("provider", provider)
+    if start is not None:
+        cluster = assumed_state(matrix, start, given, mode=assume.value, provider=provider)
+    else:
+        cluster = with_components(matrix, ClusterState.load(state or Path()), given)
+        if provider is not None:
+            cluster = cluster.model_copy(update={"provider": provider})
+    if export_problem is not None:
+        import json
+
+        from planner.export import problem_document
+
+        compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value)
+        write_out(json.dumps(problem_document(compiled), indent=1) + "\n", export_problem)
+    found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or ())
+    write_out(render(found, output), output_file)
+    raise typer.Exit(found.exit_code)
+
+
+def render(found: object, output: Format) -> str:
+    """Render a plan in one of the formats."""
+    from importlib import import_module
+
+    module = import_module({"table": "cli.render.plan_text", "json": "cli.render.plan_json", "markdown": "cli.render.plan_markdown"}[output.value])
+    return str(module.render(found))

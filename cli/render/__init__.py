@@ -1,0 +1,1 @@
+"""Renderers: each module has one function ``render(result) -> str`` and prints nothing."""

@@ -1,0 +1,54 @@
+"""The check of a state."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tabulate import tabulate
+
+from cli.render.why import claim_document
+from compat.store import Snapshot
+from planner.checking import CheckResult
+
+__all__ = ["render"]
+
+
+def render(result: CheckResult, snapshot: Snapshot, *, as_json: bool) -> str:
+    """Return every pair with its verdict, and the hops of the bumps."""
+    if as_json:
+        return json.dumps(_document(result, snapshot), indent=2, ensure_ascii=False) + "\n"
+    rows = [[judgement.one, judgement.other, judgement.grade, _note(judgement)] for judgement in result.judgements]
+    blocks = [tabulate(rows, headers=["part", "with", "verdict", "note"], tablefmt="simple", disable_numparse=True, maxcolwidths=[None, None, None, 80])] if rows else ["No pair of this state is one that a cluster relies on."]
+    if result.hops:
+        blocks.append("\n".join(f"{name}: {found.rule}" + (f" ({found.claims[0].summary})" if found.claims and found.rule != "allowed" else "") for name, found in result.hops))
+    blocks.append(f"Verdict: {result.grade}. Knowledge {snapshot.version}, as of {snapshot.as_of}.")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _note(judgement: Any) -> str:
+    verdict = judgement.verdict
+    if verdict.grade == "unknown":
+        return str(verdict.question)
+    if verdict.conditions:
+        return ("" if verdict.grade == "broken" else "if ") + " or if ".join(verdict.conditions)
+    return str(verdict.claims[0].summary) if verdict.grade == "broken" else ""
+
+
+def _document(result: CheckResult, snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "verdict": result.grade,
+        "pairs": [
+            {
+                "a": judgement.one,
+                "b": judgement.other,
+                "verdict": judgement.grade,
+                "conditions": list(judgement.verdict.conditions),
+                "question": judgement.verdict.question or None,
+                "claims": [claim_document(claim) for claim in judgement.verdict.claims],
+            }
+            for judgement in result.judgements
+        ],
+        "hops": [{"hop": name, "rule": found.rule, "claims": [claim_document(claim) for claim in found.claims], "duties": [duty.text for duty in found.duties]} for name, found in result.hops],
+        "knowledge": {"version": snapshot.version, "as_of": snapshot.as_of.isoformat(), "schema": snapshot.schema, "digest": snapshot.digest},
+    }

@@ -1,0 +1,80 @@
+"""What the renderers of plans share: sources with numbers, sentences about the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from planner.plan import Plan, Step
+
+__all__ = ["Sources", "back", "change_words", "drain_words", "headline", "main_claims", "verdict_line"]
+
+
+class Sources:
+    """Numbers the sources of a plan in the order in which they are first cited."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._numbers: dict[str, int] = {}
+
+    def of(self, claims: Iterable[str]) -> list[int]:
+        """Numbers of the sources of some claims, each once."""
+        found: dict[int, None] = {}
+        for identity in claims:
+            source = self._plan.claims[identity].source
+            place = source.get("link") or " ".join(value for key, value in source.items())
+            found[self._numbers.setdefault(place, len(self._numbers) + 1)] = None
+        return list(found)
+
+    def listed(self) -> list[tuple[int, str]]:
+        """All sources so far: number and address."""
+        return [(number, place) for place, number in self._numbers.items()]
+
+
+def main_claims(step: Step) -> list[str]:
+    """Claims that vouch for a step: those of the pairs it touches and of its hops, without the duties."""
+    return list(dict.fromkeys([*(claim for pair in step.pairs for claim in pair.claims), *step.claims]))
+
+
+def headline(plan: Plan) -> str:
+    """What the plan is about, in one line."""
+    start = plan.start["kubernetes"]
+    shown = start if isinstance(start, str) else ", ".join(start)
+    name = f"{plan.start['name']}: " if plan.start.get("name") else ""
+    nodes = "nodes at the target" if plan.goal.nodes == "target" else "nodes on a supported version"
+    return f"{name}Kubernetes {shown} -> {plan.goal.kubernetes}, {nodes}"
+
+
+def drain_words(step: Step) -> str:
+    """Nodes that a step empties."""
+    parts = [f"{count} {kind}" for count, kind in ((step.drains.gpu_nodes, "GPU"), (step.drains.other_nodes, "other")) if count]
+    return ", ".join(parts) or "-"
+
+
+def change_words(step: Step, most: int | None = None) -> str:
+    """What else moves in a step."""
+    words = [f"{change.component} {change.from_} -> {change.to}" for change in step.changes[1:]]
+    if most is not None and len(words) > most:
+        return "; ".join(words[:most]) + f"; {len(words) - most} more"
+    return "; ".join(words)
+
+
+def back(step: Step) -> str:
+    """Whether there is a way back."""
+    return "-" if step.kind == "hold" else "yes" if step.reversible else "no"
+
+
+def verdict_line(plan: Plan) -> str:
+    """The outcome in one line."""
+    cost = plan.cost
+    price = f"{cost.steps} steps, {cost.gpu_nodes_drained} GPU node drains" + (f", {cost.other_nodes_drained} other node drains" if cost.other_nodes_drained else "")
+    proven = ", proven optimal" if plan.optimal else ""
+    if plan.status == "impossible":
+        return f"Verdict: impossible. {plan.conflict.text if plan.conflict else ''}"
+    if plan.status == "unknown":
+        count = sum(len(hold.pairs) for hold in plan.holds)
+        first = plan.holds[0].before if plan.holds else "the start"
+        if plan.exit_code == 10:
+            return f"Verdict: safe but for accepted risks ({count} unknown pairs accepted); {price}{proven}."
+        return f"Verdict: on hold before {first}: {count} pair{'s' if count != 1 else ''} that nothing vouches for; {price}{proven}."
+    weakest = "every pair relied on is tested" if plan.status == "tested" else "every pair relied on is tested or declared by its vendor"
+    return f"Verdict: safe; {weakest}; {price}{proven}."

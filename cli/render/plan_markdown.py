@@ -1,0 +1,145 @@
+"""A plan as Markdown that stands alone in a change ticket."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from cli.render.common import Sources, back, change_words, drain_words, headline, main_claims, verdict_line
+from planner.plan import Action, Plan, Step
+
+__all__ = ["escape", "render"]
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!@])")
+
+
+def escape(text: str) -> str:
+    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def render(plan: Plan) -> str:
+    """Return the plan as a Markdown document."""
+    sources = Sources(plan)
+    lines = [f"# Upgrade plan: {escape(headline(plan))}", "", f"**{escape(verdict_line(plan))}**", ""]
+    lines += _summary(plan)
+    lines += _overview(plan)
+    lines += _holds(plan)
+    lines += _conflict(plan, sources)
+    for step in plan.steps:
+        lines += _step(plan, step, sources)
+    lines += _findings(plan, sources)
+    lines += ["## Sources", ""]
+    lines += [f"{number}. {_address(place)}" for number, place in sources.listed()] or ["None cited."]
+    lines += ["", "---", "", f"Knowledge {plan.knowledge.version}, as of {plan.knowledge.as_of}, schema {plan.knowledge.schema}, `{plan.knowledge.digest}`.  ", f"Plan `{plan.to_dict()['digest']}`.", ""]
+    return "\n".join(lines)
+
+
+def _summary(plan: Plan) -> list[str]:
+    cost = plan.cost
+    rows = [
+        ("Steps", str(cost.steps)),
+        ("GPU nodes drained", str(cost.gpu_nodes_drained)),
+        ("Other nodes drained", str(cost.other_nodes_drained)),
+        ("Pairs relied on that nothing vouches for", str(cost.unknown_pairs)),
+        ("Proven optimal", "yes" if plan.optimal else "no"),
+        ("At the end", ", ".join(f"{key} {version}" for key, version in plan.end.items())),
+    ]
+    lines = ["## Summary", "", "| | |", "|---|---|", *(f"| {name} | {escape(value)} |" for name, value in rows), ""]
+    if plan.conditions:
+        lines += ["The plan rests on one of these, which nobody has said yet:", "", *(f"- {escape(text)}" for text in plan.conditions), ""]
+    return lines
+
+
+def _overview(plan: Plan) -> list[str]:
+    if not plan.steps:
+        return []
+    lines = ["## Steps", "", "| Step | What | From | To | Moves along | Drains | Way back | Grade |", "|---|---|---|---|---|---|---|---|"]
+    for step in plan.steps:
+        if step.kind == "hold":
+            lines.append(f"| {step.id} | **Hold** | | | answer the questions first | | | unknown |")
+            continue
+        what = f"{step.component} of pool {step.pool}" if step.pool else step.component
+        cells = [step.id, what, step.from_, step.to, change_words(step), drain_words(step), back(step), step.grade]
+        lines.append("| " + " | ".join(escape(cell) for cell in cells) + " |")
+    return [*lines, ""]
+
+
+def _holds(plan: Plan) -> list[str]:
+    lines: list[str] = []
+    for hold in plan.holds:
+        lines += [f"## Hold before {hold.before}", ""]
+        for pair in hold.pairs:
+            accepted = " **Accepted.**" if pair.accepted else f" Accept the risk with `--accept {pair.id}`."
+            lines.append(f"- {escape(pair.a)} with {escape(pair.b)}: {escape(pair.question)}{accepted}")
+        lines.append("")
+    return lines
+
+
+def _conflict(plan: Plan, sources: Sources) -> list[str]:
+    if plan.conflict is None:
+        return []
+    lines = ["## Why it is impossible", "", escape(plan.conflict.text), ""]
+    lines += [f"- {escape(plan.claims[claim].summary)} {_marks(sources, [claim])}" for claim in plan.conflict.claims]
+    lines += ["", "What would open the way:", "", *(f"- {escape(text)}" for text in plan.conflict.unlock), "", "The steps below lead to the farthest state that can be reached.", ""]
+    return lines
+
+
+def _step(plan: Plan, step: Step, sources: Sources) -> list[str]:
+    if step.kind == "hold":
+        return [f"## {step.id}: hold", "", "Do not go on before every question above is answered.", ""]
+    where = f" of pool {step.pool}" if step.pool else ""
+    lines = [f"## {step.id}: {escape(step.component)}{escape(where)} {escape(step.from_)} -> {escape(step.to)}", ""]
+    if len(step.changes) > 1:
+        lines += [f"Moves along: {escape(change_words(step))}.", ""]
+    if step.drains.gpu_nodes or step.drains.other_nodes:
+        lines += [f"Drains {drain_words(step)} node(s).", ""]
+    lines += ["**Why now**", "", *(f"- {escape(reason.text)}{_relation(reason.relation, reason.step)} {_marks(sources, reason.claims)}".rstrip() for reason in step.why), ""]
+    before = [action for action in step.requires if action.when == "before"]
+    for title, wanted in (
+        ("Before", [action for action in before if not action.condition]),
+        ("Before, if it applies", [action for action in before if action.condition]),
+        ("Do", [action for action in step.requires if action.when == "during"]),
+        ("Verify", list(step.verify)),
+    ):
+        if wanted:
+            lines += [f"**{title}**", "", *_actions(wanted, sources), ""]
+    lines += ["**Rollback**", "", escape(step.rollback or "No procedure is known.") if step.reversible else f"Point of no return. {escape(step.rollback)}", ""]
+    lines += ["**Rests on**", ""]
+    for pair in step.pairs:
+        lines.append(f"- {escape(pair.a)} with {escape(pair.b)}: {pair.verdict} {_marks(sources, pair.claims)}")
+    lines += [f"- {escape(text)}" for text in step.conditions]
+    rest = [claim for claim in main_claims(step) if not any(claim in pair.claims for pair in step.pairs)]
+    if rest:
+        lines.append(f"- further: {'; '.join(f'{escape(plan.claims[claim].summary)} {_marks(sources, [claim])}' for claim in rest)}")
+    return [*lines, ""]
+
+
+def _relation(relation: str, step: str | None) -> str:
+    return {"enables": f" (needed for {step})", "after": f" (hence after {step})"}.get(relation, "")
+
+
+def _actions(actions: Iterable[Action], sources: Sources) -> Iterable[str]:
+    for action in actions:
+        condition = f"If {escape(action.condition)}: " if action.condition else ""
+        yield f"- [ ] {condition}{escape(action.text)} {_marks(sources, action.claims)}".rstrip()
+        if action.command:
+            yield from ("", "  ```sh", *(f"  {line}" for line in action.command.splitlines()), "  ```", "")
+
+
+def _findings(plan: Plan, sources: Sources) -> list[str]:
+    lines = []
+    for title, wanted in (("Findings", lambda name: name not in ("assumed", "not-considered")), ("Assumed and not considered", lambda name: name in ("assumed", "not-considered"))):
+        found = [finding for finding in plan.findings if wanted(finding.id)]
+        if found:
+            lines += [f"## {title}", "", *(f"- {finding.severity}: {escape(finding.text)} {_marks(sources, finding.claims)}".rstrip() for finding in found), ""]
+    return lines
+
+
+def _marks(sources: Sources, claims: Iterable[str]) -> str:
+    numbers = sources.of(claims)
+    return f"\\[{', '.join(map(str, numbers))}\\]" if numbers else ""
+
+
+def _address(place: str) -> str:
+    return f"<{place}>" if place.startswith(("https://", "http://")) and not set(place) & set(" <>") else escape(place)

@@ -1,0 +1,102 @@
+"""A plan for the terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable
+
+from tabulate import tabulate
+
+from cli.render.common import Sources, back, change_words, drain_words, headline, main_claims, verdict_line
+from planner.plan import Finding, Plan, Step
+
+__all__ = ["render"]
+
+_COLOURS = {"tested": "32", "declared": "36", "unknown": "33", "broken": "31", "error": "31", "warning": "33"}
+
+
+def render(plan: Plan) -> str:
+    """Return the plan as text: steps, holds, what it rests on, findings, sources, and the verdict as the last line."""
+    sources = Sources(plan)
+    width = max(80, min(shutil.get_terminal_size((120, 24)).columns, 160))
+    knowledge = f"knowledge {plan.knowledge.version}, as of {plan.knowledge.as_of}"
+    blocks = [f"{headline(plan)}  ({knowledge})"]
+    if plan.steps:
+        blocks.append(_table(plan, sources))
+        blocks.append(_block("Why in this order", [f"{step.id}: {reason.text}" + (f" ({reason.relation} {reason.step})" if reason.step else "") for step in plan.steps if step.kind != "hold" for reason in step.why], width))
+    elif plan.status != "impossible":
+        blocks.append("Nothing to do: the cluster is there already.")
+    for hold in plan.holds:
+        lines = [f"{pair.a} with {pair.b}: {pair.question} [{'accepted' if pair.accepted else 'accept with --accept ' + pair.id}]" for pair in hold.pairs]
+        blocks.append(_block(f"Hold before {hold.before}", lines, width))
+    if plan.conflict:
+        lines = [f"{claim}: {plan.claims[claim].summary} [{', '.join(map(str, sources.of([claim])))}]" for claim in plan.conflict.claims]
+        lines += [f"would open the way: {text}" for text in plan.conflict.unlock]
+        blocks.append(_block("Why it is impossible", lines, width))
+    duties = [line for step in plan.steps for line in _duties(step)]
+    blocks.append(_block("To do before a step, beside the step itself (all of it, with commands: -o markdown)", duties, width))
+    blocks.append(_block("The plan rests on", [f"{'or ' if number else ''}{text}" for number, text in enumerate(plan.conditions)], width))
+    for title, wanted in (("Findings", _findings), ("Assumed", _assumed), ("Not considered", _gaps)):
+        blocks.append(_block(title, list(wanted(plan, sources)), width))
+    blocks.append(_block("Sources", [f"[{number}] {place}" for number, place in sources.listed()], 10_000))
+    blocks.append(verdict_line(plan))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _table(plan: Plan, sources: Sources) -> str:
+    rows = []
+    for step in plan.steps:
+        if step.kind == "hold":
+            rows.append([step.id, "HOLD", "", "", "answer the questions below first", "", "", _colour("unknown"), ""])
+            continue
+        what = f"{step.component} ({step.pool})" if step.pool else step.component
+        cited = sources.of(main_claims(step))
+        shown = ",".join(map(str, cited[:5])) + (",…" if len(cited) > 5 else "")
+        rows.append([step.id, what, step.from_, step.to, change_words(step, 2), drain_words(step), back(step), _colour(step.grade), shown])
+    headers = ["step", "what", "from", "to", "moves along", "drains", "back", "grade", "sources"]
+    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True, maxcolwidths=[None, 22, None, None, 38, None, None, None, None])
+
+
+def _duties(step: Step) -> Iterable[str]:
+    before = [action for action in step.requires if action.when == "before"]
+    for action in before:
+        if not action.condition:
+            yield f"{step.id}: {action.text}"
+    conditional = sum(1 for action in before if action.condition)
+    if conditional:
+        yield f"{step.id}: and {conditional} more that depend on what the cluster uses"
+
+
+def _findings(plan: Plan, sources: Sources) -> Iterable[str]:
+    for finding in plan.findings:
+        if finding.id not in ("assumed", "not-considered"):
+            cited = sources.of(finding.claims)
+            yield f"{_severity(finding)}{finding.text}" + (f" [{','.join(map(str, cited[:3]))}]" if cited else "")
+
+
+def _assumed(plan: Plan, _: Sources) -> Iterable[str]:
+    return (finding.text.removeprefix("Assumed: ") for finding in plan.findings if finding.id == "assumed")
+
+
+def _gaps(plan: Plan, _: Sources) -> Iterable[str]:
+    return (finding.text.removeprefix("Not considered, ") for finding in plan.findings if finding.id == "not-considered")
+
+
+def _severity(finding: Finding) -> str:
+    return f"{_colour(finding.severity)}: " if finding.severity != "info" else ""
+
+
+def _colour(word: str) -> str:
+    if not sys.stdout.isatty() or "NO_COLOR" in os.environ or word not in _COLOURS:
+        return word
+    return f"\x1b[{_COLOURS[word]}m{word}\x1b[0m"
+
+
+def _block(title: str, lines: list[str], width: int) -> str:
+    if not lines:
+        return ""
+    wrapped = [textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) for line in lines]
+    return "\n".join([f"{title}:", *wrapped])
