@@ -99,22 +99,22 @@ class Matrix:
         subject = self.subjects.get(name)
         return subject.lineage if subject else Lineage(name)
 
-    def releases(self, name: str, *, stable_only: bool = False) -> list[Release]:
-        """Releases of a component that were out on the as-of day, newest first."""
+    def releases(self, name: str, *, stable_only: bool = False, out_only: bool = True) -> list[Release]:
+        """Releases of a component, newest first: those that were out on the as-of day, or all that are known."""
         subject = self.subjects[self.name(name)]
         found = self._all_releases(subject)
         channels = subject.component.get("channels")
         return [
             release
             for release in found
-            if release.known_from <= self.as_of
+            if (release.known_from <= self.as_of or not out_only)
             and (not stable_only or (release.channel in channels if channels else release.channel not in _UNSTABLE and not release.version.is_prerelease))
         ]
 
     def _all_releases(self, subject: Subject) -> list[Release]:
         if subject.id not in self._releases:
             found = self.store.releases(subject.releases_of or subject.id)
-            self._releases[subject.id] = sorted(found, key=lambda release: release.version, reverse=True)
+            self._releases[subject.id] = sorted(found, key=lambda release: (release.version, release.version.parts), reverse=True)
         return self._releases[subject.id]
 
     def version(self, name: str, given: str | Version) -> Version:

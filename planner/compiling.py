@@ -14,7 +14,7 @@ from functools import cached_property
 from compat import Claim, Matrix, Version
 from compat.hops import Hop, hop
 from planner.goal import Goal
-from planner.pairs import Pairs
+from planner.pairs import Pairs, is_no_worse
 from planner.situation import Part, Situation
 from planner.solver import Group, Problem, Table, Transition, Variable
 from planner.solver.problem import pack
@@ -90,9 +90,16 @@ class _Compiler:
         if role in ("control-plane", "node-agent"):
             target = self.goal.version
             newest = {version.line: version for version in sorted(out) if version.line < target.line and version.parts > 2}
+            for version in self._not_out_yet(part, target):
+                newest.setdefault(version.line, version)
             found = {*newest.values(), target} if part.version < target else set(newest.values())
             return sorted({part.version, *(version for version in found if version > part.version)})
         return sorted({part.version, *(version for version in out if version.parts > 2 or not self._has_patches(version, out))})
+
+    def _not_out_yet(self, part: Part, target: Version) -> list[Version]:
+        """First releases of lines below the target that were not out on the day: the way leads through them all the same."""
+        later = [release.version for release in self.matrix.releases(part.component, out_only=False) if release.known_from > self.matrix.as_of]
+        return sorted(version for version in later if part.version.line < version.line < target.line and not version.is_prerelease)
 
     @staticmethod
     def _has_patches(line: Version, versions: Iterable[Version]) -> bool:
@@ -153,16 +160,17 @@ class _Compiler:
             forbidden: set[tuple[int, int]] = set()
             entry: dict[tuple[int, int], int] = {}
             landing: dict[tuple[int, int], int] = {}
+            now = self.pairs.judge(one, self.domains[first][0], other, self.domains[second][0])
             for i, a in enumerate(self.domains[first]):
                 for j, b in enumerate(self.domains[second]):
                     judgement = self.pairs.judge(one, a, other, b)
                     grade = judgement.grade if judgement else "tested"
-                    if grade == "broken" and (i, j) != (0, 0):
+                    if judgement and grade == "broken" and not is_no_worse(judgement, now):
                         forbidden.add((i, j))
-                        self.reasons[(first, second), (i, j)] = judgement.verdict.claims if judgement else ()
+                        self.reasons[(first, second), (i, j)] = judgement.verdict.claims
                     elif grade in ("unknown", "broken"):
                         entry[i, j] = self.cost(unknown_pairs=1)
-                        landing[i, j] = self.cost(weak_at_end=1000)
+                        landing[i, j] = self.cost(weak_at_end=1_000_000 if grade == "broken" else 1000)
                     elif grade == "declared":
                         entry[i, j] = self.cost(weak_on_the_way=1)
                         landing[i, j] = self.cost(weak_at_end=1)

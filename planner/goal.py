@@ -35,7 +35,7 @@ class Goal:
         """Whether a node agent at *version* may stay where it is when all is done."""
         if self.nodes == "anywhere":
             return True
-        if self.nodes == "target":
+        if self.nodes == "target" or version.line >= self.version.line:
             return version.line >= self.version.line
         life = matrix.lifecycle(matrix.subjects[component].releases_of or component, version)
         return life is None or bool(life["supported"])

@@ -79,9 +79,9 @@ class Journey:
         """Pairs that a stage changes, as they are after it, worst first."""
         return [judgement for judgement in self.pairs.all(stage.after) if set(judgement.keys) & stage.keys]
 
-    def entered_unknown(self, stage: Stage) -> list[Judgement]:
-        """Unknown pairs that the state before did not have."""
-        return [judgement for judgement in self.touched(stage) if judgement.grade == "unknown"]
+    def entered_unsafe(self, stage: Stage) -> list[Judgement]:
+        """Pairs that the stage enters and nothing vouches for: unknown ones, and those that go on breaking what is broken now."""
+        return [judgement for judgement in self.touched(stage) if judgement.grade in ("unknown", "broken")]
 
     def hop(self, move: MoveOf) -> Hop:
         """What is known of one part's hop."""

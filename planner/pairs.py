@@ -16,7 +16,7 @@ from compat.scope import Scope
 from compat.verdicts import ORDER
 from planner.situation import Part, Situation
 
-__all__ = ["Judgement", "Pairs"]
+__all__ = ["Judgement", "Pairs", "is_no_worse"]
 
 
 Versions = Mapping[str, Version]
@@ -181,6 +181,11 @@ class Pairs:
     def claims(self, judgements: list[Judgement]) -> list[Claim]:
         """Claims that the judgements rest on, each once."""
         return list(dict.fromkeys(claim for judgement in judgements for claim in judgement.verdict.claims))
+
+
+def is_no_worse(judgement: Judgement, now: Judgement | None) -> bool:
+    """Whether a broken pair only breaks what the cluster breaks already: no claim is violated that is not violated now."""
+    return now is not None and now.grade == "broken" and set(judgement.verdict.claims) <= set(now.verdict.claims)
 
 
 def _is_default(claim: Claim) -> bool:

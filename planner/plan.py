@@ -213,7 +213,7 @@ class Plan:
         if self.status == "impossible":
             return 20
         if self.status == "unknown":
-            return 10 if all(pair.accepted for hold in self.holds for pair in hold.pairs) else 30
+            return 10 if self.holds and all(pair.accepted for hold in self.holds for pair in hold.pairs) else 30
         return 0
 
     def to_dict(self) -> dict[str, Any]:

@@ -78,8 +78,7 @@ class _Writer:
 
     def write(self) -> Plan:
         steps, holds = self.steps()
-        worst = min((step.grade for step in steps), key=ORDER.index, default=self.journey.worst(self.journey.start))
-        status = "unknown" if holds else worst if worst in ("tested", "declared") else "unknown" if steps else "declared"
+        status = self.status(holds)
         snapshot = self.situation.matrix.snapshot
         named = dict(zip(self.compiled.objective, self.solution.cost, strict=True))
         found = findings(self.journey, self.goal, self.cites)
@@ -99,6 +98,12 @@ class _Writer:
             claims=self.cites.entries(),
         ).sealed()
 
+    def status(self, holds: Sequence[Hold]) -> str:
+        """What the plan as a whole relies on; what was wrong before and is mended on the way does not count against it."""
+        entered = [judgement.grade for stage in self.journey.stages for judgement in self.journey.touched(stage)]
+        worst = min([*entered, self.journey.worst(self.journey.end)], key=ORDER.index)
+        return "unknown" if holds or worst in ("broken", "unknown") else worst
+
     # -- steps and holds
 
     def steps(self) -> tuple[list[Step], list[Hold]]:
@@ -106,7 +111,7 @@ class _Writer:
         held: dict[int, list[PairEntry]] = {}
         count = 0
         for position, stage in enumerate(self.journey.stages):
-            pairs = [self.entry(judgement) for judgement in self.journey.entered_unknown(stage)]
+            pairs = [self.entry(judgement) for judgement in self.journey.entered_unsafe(stage)]
             pairs += [entry for move in stage.moves if (entry := self.unknown_hop(move.part.key, stage)) is not None]
             if pairs:
                 held[position] = pairs
@@ -195,13 +200,16 @@ class _Writer:
 
     def entry(self, judgement: Judgement) -> PairEntry:
         one, other = judgement.one.replace(" ", "@"), judgement.other.replace(" ", "@")
-        unknown = judgement.grade == "unknown"
-        name = f"unknown:{one}:{other}" if unknown else ""
+        unsafe = judgement.grade in ("unknown", "broken")
+        name = f"{judgement.grade}:{one}:{other}" if unsafe else ""
+        question = judgement.verdict.question
+        if judgement.grade == "broken":
+            question = f"The cluster breaks this already: {judgement.verdict.claims[0].summary} Can it be lived with until it is mended?"
         return PairEntry(
             a=judgement.one,
             b=judgement.other,
             verdict=judgement.grade,  # type: ignore[arg-type]  # one of ORDER
-            question=judgement.verdict.question if unknown else "",
+            question=question if unsafe else "",
             id=name,
             accepted=name in self.accept,
             claims=self.cites(judgement.verdict.claims),

@@ -37,7 +37,7 @@ def render(plan: Plan) -> str:
         lines += [f"would open the way: {text}" for text in plan.conflict.unlock]
         blocks.append(_block("Why it is impossible", lines, width))
     duties = [line for step in plan.steps for line in _duties(step)]
-    blocks.append(_block("To do before a step, beside the step itself (all of it, with commands: -o markdown)", duties, width))
+    blocks.append(_block("Before a step (in full, with sources and commands: -o markdown)", duties, width))
     blocks.append(_block("The plan rests on", [f"{'or ' if number else ''}{text}" for number, text in enumerate(plan.conditions)], width))
     for title, wanted in (("Findings", _findings), ("Assumed", _assumed), ("Not considered", _gaps)):
         blocks.append(_block(title, list(wanted(plan, sources)), width))
@@ -62,12 +62,12 @@ def _table(plan: Plan, sources: Sources) -> str:
 
 def _duties(step: Step) -> Iterable[str]:
     before = [action for action in step.requires if action.when == "before"]
-    for action in before:
-        if not action.condition:
-            yield f"{step.id}: {action.text}"
-    conditional = sum(1 for action in before if action.condition)
-    if conditional:
-        yield f"{step.id}: and {conditional} more that depend on what the cluster uses"
+    if not before:
+        return
+    pins = [action.text for action in before if action.text.startswith("Pin ")]
+    always = sum(1 for action in before if not action.condition)
+    counts = f"{always} things to do or check first, {len(before) - always} more only if the cluster uses what they are about"
+    yield f"{step.id}: {counts}." + "".join(f" {text}" for text in pins)
 
 
 def _findings(plan: Plan, sources: Sources) -> Iterable[str]:

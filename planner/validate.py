@@ -1,0 +1,209 @@
+"""Checking a plan without knowing how it was found.
+
+The validator replays the written plan (``compat.plan/v1``) step by step against the knowledge base. It shares the reading of cluster
+states and the matrix with the planner, and nothing of its search: it meets pairs, hops and costs on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compat import Matrix, Verdict, Version
+from compat.hops import resolve_hop
+from compat.scope import Scope
+from planner.errors import PlanFileError
+from planner.situation import Part, Situation, resolve
+from planner.state import ClusterState
+
+__all__ = ["validate"]
+
+_WORSE = {"broken": 0, "unknown": 1, "declared": 2, "tested": 3}
+
+
+def validate(matrix: Matrix, document: Mapping[str, Any]) -> list[str]:
+    """Return everything that is wrong with a written plan; an empty list if it is right.
+
+    Raises:
+        PlanFileError: if the document is no plan.
+    """
+    if document.get("schema") != "compat.plan/v1":
+        raise PlanFileError(f"expected a document of schema compat.plan/v1, found {document.get('schema')!r}")
+    return list(_Replay(matrix, document).run())
+
+
+class _Replay:
+    def __init__(self, matrix: Matrix, document: Mapping[str, Any]) -> None:
+        self.matrix = matrix
+        self.document = document
+        self.situation: Situation = resolve(matrix, ClusterState.model_validate(document["start"]))
+        self.versions: dict[str, Version] = {part.key: part.version for part in self.situation.parts}
+        self.begun = dict(self.versions)
+
+    def run(self) -> Iterator[str]:
+        drained = {"gpu_nodes": 0, "other_nodes": 0}
+        count = unknown = 0
+        held = {hold["before"]: hold["pairs"] for hold in self.document["holds"]}
+        for step in self.document["steps"]:
+            name = step["id"]
+            if step["kind"] == "hold":
+                continue
+            count += 1
+            before = self.grades()
+            moved = yield from self.move(step)
+            after = self.grades()
+            new = [pair for pair in after if pair not in before]
+            for pair in new:
+                if after[pair] == "broken" and not self.broken_before(pair):
+                    yield f"{name}: {pair[0]} with {pair[1]} is broken after the step"
+            entered = [pair for pair in new if after[pair] in ("unknown", "broken")]
+            unknown += len(entered)
+            unsure = sum(1 for hop in moved if hop[3] == "unknown")
+            unknown += unsure
+            if (entered or unsure) and name not in held:
+                yield f"{name}: relies on unknown pairs ({entered}) without a hold"
+            if len(held.get(name, ())) != len(entered) + unsure:
+                yield f"{name}: the hold names {len(held.get(name, ()))} pairs, there are {len(entered) + unsure}"
+            worst = min(after.values(), key=lambda grade: _WORSE[grade], default="tested")
+            if step["grade"] != worst:
+                yield f"{name}: graded {step['grade']}, the state after it is {worst}"
+            for kind in drained:
+                drained[kind] += step["drains"][kind]
+            yield from self.drain(step, moved)
+            yield from self.cited(step)
+        yield from self.goal()
+        cost = self.document["cost"]
+        if (cost["steps"], cost["gpu_nodes_drained"], cost["other_nodes_drained"], cost["unknown_pairs"]) != (count, drained["gpu_nodes"], drained["other_nodes"], unknown):
+            yield f"the cost {cost} is not what the steps add up to: {count} steps, {drained}, {unknown} unknown"
+
+    # -- moving
+
+    def move(self, step: Mapping[str, Any]) -> Iterator[str]:
+        """Apply a step; returns key, versions and rule of each part that moved."""
+        moved: list[tuple[str, Version, Version, str]] = []
+        for change in step["changes"]:
+            key = f"{change['component']}@{step['pool']}" if step["pool"] and f"{change['component']}@{step['pool']}" in self.versions else change["component"]
+            if key not in self.versions:
+                continue  # an operand that its carrier brings along
+            here = self.versions[key]
+            if here.release != change["from"]:
+                yield f"{step['id']}: starts {key} at {change['from']}, it is at {here.release}"
+            there = self.matrix.version(change["component"], change["to"])
+            if there <= here:
+                yield f"{step['id']}: {key} does not go forward"
+            scope = self.situation.scope(step["pool"]) if "@" in key else self.situation.cluster_scopes[0]
+            rule = resolve_hop(self.matrix, (change["component"], here), (change["component"], there), scope).rule
+            if rule in ("forbidden", "needs-stop"):
+                yield f"{step['id']}: {key} {here.release} -> {there.release} is {rule}"
+            moved.append((key, here, there, rule))
+            self.versions[key] = there
+        if not moved:
+            yield f"{step['id']}: moves nothing"
+        return moved
+
+    def broken_before(self, pair: tuple[str, str]) -> bool:
+        """Whether the pair violates only claims that the start violates with the same parts."""
+        keys = tuple(name.rpartition(" ")[0] for name in pair)
+        one, other = (self.situation.by_key[key] for key in keys)
+        now = self.violated(one, other)
+        kept, self.versions = self.versions, self.begun
+        then = self.violated(one, other)
+        self.versions = kept
+        return bool(then) and now <= then
+
+    def violated(self, one: Part, other: Part) -> set[str]:
+        found: set[str] = set()
+        for verdict, _ in self.verdicts(one, other):
+            if verdict.grade == "broken":
+                found |= {claim.id for claim in verdict.claims}
+        return found
+
+    def drain(self, step: Mapping[str, Any], moved: list[tuple[str, Version, Version, str]]) -> Iterator[str]:
+        pools = {self.situation.by_key[key].pool for key, *_ in moved if self.matrix.subjects[self.situation.by_key[key].component].component.get("part_of_drain")}
+        nodes = {"gpu_nodes": 0, "other_nodes": 0}
+        for name in pools:
+            pool = self.situation.pools[name]
+            nodes["gpu_nodes" if pool.has_gpus else "other_nodes"] += 1 if pool.nodes is None else pool.nodes
+        if nodes != dict(step["drains"]):
+            yield f"{step['id']}: says it drains {dict(step['drains'])}, it drains {nodes}"
+        if len({self.situation.by_key[key].pool for key, *_ in moved}) > 1 or (not step["pool"] and len(moved) > 1):
+            yield f"{step['id']}: moves parts that no drain joins"
+
+    def cited(self, step: Mapping[str, Any]) -> Iterator[str]:
+        named = [*step["claims"], *(claim for item in (*step["requires"], *step["why"], *step["pairs"]) for claim in item.get("claims", ()))]
+        for claim in named:
+            if claim not in self.document["claims"]:
+                yield f"{step['id']}: cites the claim {claim}, which the plan does not carry"
+
+    def goal(self) -> Iterator[str]:
+        if self.document["status"] == "impossible":
+            return
+        control = self.situation.control
+        target = self.matrix.version(control.component, self.document["goal"]["kubernetes"])
+        if self.versions[control.key].line < target.line or (target.parts > 2 and self.versions[control.key] < target):
+            yield f"the plan ends at {self.versions[control.key].release}, short of {target.text}"
+        for part in self.situation.parts:
+            if self.matrix.subjects[part.component].role == "node-agent" and self.document["goal"]["nodes"] == "target" and self.versions[part.key].line < target.line:
+                yield f"{part.key} ends at {self.versions[part.key].release}, short of {target.text}"
+        for key, release in self.document["end"].items():
+            if self.versions[key].release != release:
+                yield f"the plan says {key} ends at {release}, it ends at {self.versions[key].release}"
+
+    # -- judging a state
+
+    def grades(self) -> dict[tuple[str, str], str]:
+        """Grade of every pair that matters in the state as it is: pairs that are relied on, and whatever is broken."""
+        found: dict[tuple[str, str], str] = {}
+        parts = self.situation.parts
+        for i, one in enumerate(parts):
+            for other in parts[i + 1 :]:
+                if one.pool and other.pool and one.pool != other.pool:
+                    continue
+                grade = self.pair(one, other)
+                if grade is not None:
+                    found[f"{one.key} {self.versions[one.key].release}", f"{other.key} {self.versions[other.key].release}"] = grade
+        return found
+
+    def pair(self, one: Part, other: Part) -> str | None:
+        worst: str | None = None
+        for verdict, relied in self.verdicts(one, other):
+            grade = verdict.grade if relied or verdict.grade == "broken" else None
+            if grade is not None and (worst is None or _WORSE[grade] < _WORSE[worst]):
+                worst = grade
+        return worst
+
+    def verdicts(self, one: Part, other: Part) -> Iterator[tuple[Verdict, bool]]:
+        """Verdicts under all names and in all places in which two parts meet, each with whether the pair is relied on."""
+        for a, a_version, a_own in self.faces(one, other):
+            for b, b_version, b_own in self.faces(other, one):
+                for scope in self.scopes(a, one, b, other):
+                    verdict = self.matrix.verdict((a, a_version), (b, b_version), scope)
+                    yield verdict, a_own and b_own and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
+
+    def faces(self, part: Part, beside: Part) -> Iterator[tuple[str, Version, bool]]:
+        """Names and versions under which claims speak of a part: itself, its operands, and Kubernetes where a runtime means the kubelet."""
+        subjects = self.matrix.subjects
+        runtime_beside = bool(subjects[beside.component].component.get("node_pairs"))
+        version = self.versions[part.key]
+        if subjects[part.component].role == "control-plane" and runtime_beside:
+            return
+        yield part.component, version, True
+        if subjects[part.component].role == "node-agent" and runtime_beside:
+            yield self.situation.control.component, version, True
+        if part.pool:
+            return
+        own = {item.component for item in self.situation.parts}
+        for claim in self.matrix.about(part.component, "bundle"):
+            ships = claim.detail.get("role") == "default" and not claim.detail.get("optional") and not claim.scope and version in claim.subject_range
+            if ships and claim.object not in own and claim.object in subjects and subjects[claim.object].role in ("addon", "operand"):
+                yield claim.object, self.matrix.version(claim.object, claim.object_versions.removeprefix("==")), False
+
+    def scopes(self, a: str, one: Part, b: str, other: Part) -> list[Scope]:
+        pool = one.pool or other.pool
+        if not pool and any(self.matrix.subjects[name].role == "control-plane" for name in (a, b)):
+            return list(self.situation.cluster_scopes)
+        found: list[Scope] = []
+        for name in [pool] if pool else self.situation.gpu_pools:
+            together = self.situation.present(a, name) and self.situation.present(b, name)
+            found.append({**self.situation.scope(name), **({"node": ("same",)} if together else {})})
+        return found or list(self.situation.cluster_scopes)
