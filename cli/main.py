@@ -10,8 +10,8 @@ import os
 import sys
 from typing import NoReturn
 
-import click
 import typer
+from typer.exceptions import TyperException
 
 from cli import check_command, kb_commands, matrix_commands, plan_command
 from compat.errors import CompatError, DocumentError, InputError, printable
@@ -55,6 +55,14 @@ def _fail(lines: list[str], code: int) -> NoReturn:
     sys.exit(code)
 
 
+def _usage(error: TyperException) -> str:
+    """What is wrong with the words of the command line, on one line."""
+    message = getattr(error, "format_message", lambda: str(error))()
+    context = getattr(error, "ctx", None)
+    where = f" (see `{context.command_path} --help`)" if context else ""
+    return printable(" ".join(message.replace("Value error, ", "").split()), 400) + where
+
+
 def main() -> None:
     """Run the command line."""
     name = "kubectl compat" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "compat"
@@ -62,14 +70,13 @@ def main() -> None:
         code = typer.main.get_command(app).main(prog_name=name, standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code or 0)
-    except click.exceptions.Abort:
+    except typer.Abort:
         _fail(["stopped"], 130)
-    except click.ClickException as error:
+    except TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
-            error.show()
+            print(error, file=sys.stderr)
             sys.exit(2)
-        where = f" (see `{error.ctx.command_path} --help`)" if isinstance(error, click.UsageError) and error.ctx else ""
-        _fail([printable(error.format_message(), 400) + where], error.exit_code)
+        _fail([_usage(error)], 2)
     except DocumentError as error:
         _fail([printable(fault, 400) for fault in error.faults], 2)
     except InputError as error:

@@ -72,11 +72,11 @@ class _Builder:
             self.fault(node, "anchors and aliases are not supported; write the value out")
             return None
         self.seen.add(id(node))
+        kind = node.tag.removeprefix(_PREFIX)
+        if kind not in ("map", "seq", "str", "float", *self.makers):
+            self.fault(node, f"the tag {printable(node.tag)} is not supported; write a plain value")
+            return None
         if isinstance(node, yaml.ScalarNode):
-            kind = node.tag.removeprefix(_PREFIX)
-            if kind == node.tag:
-                self.fault(node, f"the tag {printable(node.tag)} is not supported; write a plain value")
-                return None
             maker = self.makers.get(kind)
             return maker(node.value) if maker else node.value
         if isinstance(node, yaml.SequenceNode):

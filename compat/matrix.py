@@ -136,7 +136,7 @@ class Matrix:
             return Version(version.text, newest.version.key, newest.version.release, version.parts, version.suffix)
         width = 1 if version.parts == 1 else _line_width(known)
         if not any(_prefix(release.version, width) == _prefix(version, width) for release in known):
-            newest_known = known[0].version.release
+            newest_known = next((release for release in out if release.channel not in _UNSTABLE), out[0]).version.release
             raise UnknownVersionError(f"{subject.id} {version.text} is not known; the newest release known is {newest_known}, see `compat kb show {subject.id}`")
         return version
 
@@ -144,6 +144,8 @@ class Matrix:
         """Resolve a component and version as a caller gives them."""
         name = self.name(given[0])
         version = given[1]
+        if version is None and self._all_releases(self.subjects[name]):
+            raise InputError(f"{name} needs a version here, such as {name}={self._all_releases(self.subjects[name])[-1].text}")
         if version is None or (isinstance(version, Version) and version.parts > 2):
             return name, version
         return name, self.version(name, version)

@@ -85,6 +85,9 @@ class _Evidence:
     positive: list[tuple[Claim, str, tuple[tuple[str, tuple[str, ...]], ...]]] = field(default_factory=list)
     negative: list[Claim] = field(default_factory=list)
     outside: list[Claim] = field(default_factory=list)
+    """Closed lists that hold here and leave the pair out."""
+    elsewhere: list[Claim] = field(default_factory=list)
+    """Closed lists of the same vendor for other surroundings."""
     cautions: list[Caution] = field(default_factory=list)
 
 
@@ -143,7 +146,7 @@ def _weigh(
     inside = _inside(claim, subject, target, question.day, lifecycle)
     if match.fit is Fit.NO:
         if claim.kind == "support" and claim.closed and inside is False and _differs_by_environment(claim, question, words):
-            evidence.outside.append(claim)
+            evidence.elsewhere.append(claim)
         return
     conditions = (*match.open, *extra)
     if inside is None:
@@ -245,7 +248,7 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
         exceptions = tuple(f"unless {claim.detail['unless']}" for claim in evidence.negative if claim.detail.get("unless"))
         return Verdict("broken", tuple(evidence.negative), exceptions, cautions, tuple(claim for claim, _, _ in evidence.positive))
     positive = [item for item in evidence.positive if not _overruled(item[0], evidence.outside, question)]
-    closed = {claim.subject for claim in evidence.outside}
+    closed = {claim.subject for claim in (*evidence.outside, *evidence.elsewhere)}
     tested = [item for item in positive if item[1] == "tested"]
     declared = [item for item in positive if item[1] == "declared" and (item[0].subject not in closed or item[0].detail.get("object_where"))]
     for grade, found in (("tested", tested), ("declared", declared)):
@@ -256,7 +259,7 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
             alternatives = merge_conditions(item[2] for item in used)
             texts = tuple(describe(alternative.items()) for alternative in alternatives)
             return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=tuple(alternatives))
-    looked_at = tuple(dict.fromkeys((*evidence.outside, *(item[0] for item in evidence.positive))))
+    looked_at = tuple(dict.fromkeys((*evidence.outside, *evidence.elsewhere, *(item[0] for item in evidence.positive))))
     return Verdict("unknown", looked_at, (), cautions, (), _settling(question, bool(looked_at), ask))
 
 

@@ -44,7 +44,7 @@ def explain_conflict(
     farthest = {**situation.state.dump(), "versions": base.end}
     conflict = Conflict(claims=cited, text=_words(core, goal), farthest=farthest, unlock=tuple(_unlock(core)))
     return replace(
-        base, goal=replace(base.goal, kubernetes=goal.text), status="impossible", conflict=conflict, claims={**base.claims, **cites.entries()}, digest=""
+        base, goal=replace(base.goal, kubernetes=goal.text, nodes=goal.nodes), status="impossible", conflict=conflict, claims={**base.claims, **cites.entries()}, digest=""
     ).sealed()
 
 

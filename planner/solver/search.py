@@ -141,6 +141,7 @@ class _Component(_Part):
         self._bounds: dict[tuple[int, State], int | None] = {}
         self._ends: dict[tuple[int, State], int | None] = {}
         self._relaxed = _Part(problem, variables, self._bounding())
+        self._relaxed.view = tuple(core.variables.index(v) for v in self._relaxed.near)
         self._togo = self._remaining(self._relaxed)
 
     def _number(self, costs: dict[State, int]) -> int:

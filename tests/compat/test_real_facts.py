@@ -1,0 +1,91 @@
+"""Named facts of the built-in knowledge, each as its source has it.
+
+These tests pin what vendors have published; where a vendor amends a page, the claim gets a second wording and the date here stays.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+
+from compat import Matrix
+
+GPU_OPERATOR_DOCS = "NVIDIA/cloud-native-docs"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected", "cites"),
+    [
+        # kubernetes-sigs/kueue v0.15: E2E_K8S_VERSIONS = 1.32.8 1.33.4 1.34.0
+        (("kueue", "0.15.0"), ("kubernetes", "1.33"), "tested", "kubernetes-sigs/kueue"),
+        # dra-driver-nvidia-gpu PR 534: the chart of 25.3.0 and 25.3.1 renders resource.k8s.io/v1beta1, which 1.34 does not serve
+        (("dra-driver", "25.3.0"), ("kubernetes", "1.34"), "broken", "kubernetes-sigs/dra-driver-nvidia-gpu"),
+        (("dra-driver", "25.3.2"), ("kubernetes", "1.34"), "declared", "kubernetes-sigs/dra-driver-nvidia-gpu"),
+        # GPU Operator release notes: 1.36 came with 26.3.2
+        (("gpu-operator", "26.3.1"), ("kubernetes", "1.36"), "unknown", GPU_OPERATOR_DOCS),
+        (("gpu-operator", "26.3.2"), ("kubernetes", "1.36"), "tested", GPU_OPERATOR_DOCS),
+        # 1.34 came with 25.10.0, 1.33 with 25.3.1
+        (("gpu-operator", "25.3.4"), ("kubernetes", "1.34"), "unknown", GPU_OPERATOR_DOCS),
+        (("gpu-operator", "25.10.0"), ("kubernetes", "1.34"), "tested", GPU_OPERATOR_DOCS),
+        (("gpu-operator", "25.3.0"), ("kubernetes", "1.33"), "unknown", GPU_OPERATOR_DOCS),
+        (("gpu-operator", "25.3.1"), ("kubernetes", "1.33"), "tested", GPU_OPERATOR_DOCS),
+        # the version skew policy
+        (("kubelet", "1.34.9"), ("kubernetes", "1.37.0"), "tested", "kubernetes.io/releases/version-skew-policy"),
+        (("kubelet", "1.33.9"), ("kubernetes", "1.37.0"), "broken", "kubernetes.io/releases/version-skew-policy"),
+        (("kubelet", "1.37.0"), ("kubernetes", "1.36.0"), "broken", "kubernetes.io/releases/version-skew-policy"),
+        # the DRA driver's prerequisites page asks for 1.34.2 from 0.4.0 on, README and chart say 1.32: the worst statement counts
+        (("dra-driver", "0.4.0"), ("kubernetes", "1.33"), "broken", "kubernetes-sigs/dra-driver-nvidia-gpu"),
+        # containerd RELEASES.md: for 1.36 only 2.2 and 2.3
+        (("containerd", "1.7.27"), ("kubernetes", "1.36"), "unknown", "containerd/containerd"),
+        (("containerd", "2.3.4"), ("kubernetes", "1.36"), "tested", "containerd/containerd"),
+        # NVIDIA: all active data-center production drivers; R570 ended in February 2026, R580 is LTS until 2028
+        (("gpu-operator", "26.7.0"), ("nvidia-driver", "570.172.08"), "unknown", GPU_OPERATOR_DOCS),
+        (("gpu-operator", "26.7.0"), ("nvidia-driver", "580.65.06"), "declared", GPU_OPERATOR_DOCS),
+        (("gpu-operator", "26.7.0"), ("nvidia-driver", "580.173.02"), "tested", GPU_OPERATOR_DOCS),
+    ],
+)  # fmt: skip
+def test_pair(real: Matrix, one: tuple[str, str], other: tuple[str, str], expected: str, cites: str) -> None:
+    """Verdict and source of a pair."""
+    verdict = real.verdict(one, other)
+    assert verdict.grade == expected
+    assert any(cites in f"{claim.source.repo} {claim.source.link}" for claim in verdict.claims)
+
+
+def test_the_amendment_of_2026_09_04(real: Matrix) -> None:
+    """cloud-native-docs pull request 488 raised the operator's range to 1.37 on 2026-09-04."""
+    pair = (("gpu-operator", "26.7.0"), ("kubernetes", "1.37"))
+    assert real.on(date(2026, 9, 3)).verdict(*pair).grade == "unknown"
+    assert real.on(date(2026, 9, 4)).verdict(*pair).grade == "tested"
+
+
+def test_the_contradiction_about_the_dra_drivers_minimum_is_shown(real: Matrix) -> None:
+    """Both wordings are kept side by side."""
+    verdict = real.verdict(("dra-driver", "0.4.1"), ("kubernetes", "1.33"))
+    assert "dra-kubernetes-1.34.2-docs-0.4" in [claim.id for claim in verdict.claims]
+    assert "dra-readme-kubernetes-1.32" in [claim.id for claim in verdict.contradicted]
+
+
+def test_device_plugin_and_dra_driver_on_one_node(real: Matrix) -> None:
+    """Both offer all GPUs; on different nodes nothing forbids them."""
+    pair = (("dra-driver", "0.4.1"), ("device-plugin", "0.18.0"))
+    assert real.verdict(*pair, {"node": ("same",), "allocation": ("dra",)}).grade == "broken"
+    assert real.verdict(*pair, {"allocation": ("device-plugin",)}).grade != "broken"
+
+
+def test_every_claim_has_a_source_a_date_and_a_summary(real: Matrix) -> None:
+    """What `kb check` cannot know: no claim is from the future, every tested one has a link, no summary is empty."""
+    newest = date.fromisoformat(real.store.meta["as_of"])
+    for claim in real.store.claims():
+        assert claim.known_from <= newest, claim.id
+        assert claim.summary.strip(), claim.id
+        assert claim.grade != "tested" or claim.source.link.startswith("https://"), claim.id
+        assert not re.search(r"[{}]", claim.summary.replace("{{", "")), claim.id
+
+
+def test_no_claim_is_unreachable(real: Matrix) -> None:
+    """Every subject of a claim is a subject; every object is a subject or a known word."""
+    objects = {*real.subjects, *real.store.objects()}
+    assert {claim.subject for claim in real.store.claims()} <= set(real.subjects)
+    assert {claim.object for claim in real.store.claims()} - {""} <= objects
