@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from compat.errors import DocumentError, Fault, printable
 
+if TYPE_CHECKING:
+    import yaml
+
 __all__ = ["Document", "read_document", "read_file"]
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH = 40
 _MAX_NODES = 1_000_000
 _PREFIX = "tag:yaml.org,2002:"
@@ -76,17 +76,17 @@ class _Builder:
         if kind not in ("map", "seq", "str", "float", *self.makers):
             self.fault(node, f"the tag {printable(node.tag)} is not supported; write a plain value")
             return None
-        if isinstance(node, yaml.ScalarNode):
+        if node.id == "scalar":
             maker = self.makers.get(kind)
             return maker(node.value) if maker else node.value
-        if isinstance(node, yaml.SequenceNode):
+        if node.id == "sequence":
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         return self._mapping(node, path)
 
     def _mapping(self, node: yaml.Node, path: Path_) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
+            if key_node.id != "scalar":
                 self.fault(key_node, "a key must be a plain word")
                 continue
             key = key_node.value
@@ -115,8 +115,10 @@ def read_document(text: str, name: str) -> Document:
     Raises:
         DocumentError: with every fault of the text and its line.
     """
+    import yaml  # takes longer to import than most commands take to run
+
     try:
-        documents = list(yaml.compose_all(text, Loader=_Loader))
+        documents = list(yaml.compose_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{name}:{mark.line + 1}" if mark else name

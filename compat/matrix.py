@@ -10,15 +10,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from compat.claims import Claim, Release, Subject
 from compat.errors import InputError, UnknownComponentError, UnknownVersionError
-from compat.scope import Fit, Scope, ScopeWords
+from compat.scope import Fit, Match, Scope, ScopeWords
 from compat.store import Snapshot, Store, open_store
 from compat.verdicts import Part, Question, Verdict, judge
 from compat.versions import Lineage, Version, parse
@@ -43,6 +44,8 @@ class Matrix:
         self._own: dict[tuple[str, str], list[Claim]] = {}
         self._of_version: dict[tuple[object, ...], list[Claim]] = {}
         self._verdicts: dict[tuple[object, ...], Verdict] = {}
+        self._fits: dict[object, dict[str, Match]] = {}
+        self._lines: dict[str, _Lines] = {}
 
     @classmethod
     def load(cls, as_of: date | None = None, data: Path | None = None) -> Matrix:
@@ -126,18 +129,15 @@ class Matrix:
         """
         subject = self.subjects[self.name(name)]
         version = given if isinstance(given, Version) else parse(given, subject.lineage)
-        known = self._all_releases(subject)
-        if not known or any(release.version == version and release.version.parts == version.parts for release in known if version.parts > 2):
+        if subject.id not in self._lines:
+            self._lines[subject.id] = _Lines(self._all_releases(subject), self.as_of)
+        lines = self._lines[subject.id]
+        if not lines.known or (version.parts > 2 and version.key in lines.exact):
             return version
-        out = [release for release in known if release.known_from <= self.as_of] or known
-        within = [release for release in out if _starts_with(release.version, version) and not release.version.is_prerelease and release.version.parts > version.parts]
-        if within and version.parts < 3 and not version.suffix:
-            newest = max(within, key=lambda release: release.version)
-            return Version(version.text, newest.version.key, newest.version.release, version.parts, version.suffix)
-        width = 1 if version.parts == 1 else _line_width(known)
-        if not any(_prefix(release.version, width) == _prefix(version, width) for release in known):
-            newest_known = next((release for release in out if release.channel not in _UNSTABLE), out[0]).version.release
-            raise UnknownVersionError(f"{subject.id} {version.text} is not known; the newest release known is {newest_known}, see `compat kb show {subject.id}`")
+        if version.parts < 3 and not version.suffix and (newest := lines.newest.get(_prefix(version, version.parts))) is not None:
+            return Version(version.text, newest.key, newest.release, version.parts, version.suffix)
+        if _prefix(version, 1 if version.parts == 1 else lines.width) not in lines.prefixes:
+            raise UnknownVersionError(f"{subject.id} {version.text} is not known; the newest release known is {lines.latest}, see `compat kb show {subject.id}`")
         return version
 
     def part(self, given: Given) -> Part:
@@ -228,7 +228,8 @@ class Matrix:
         if key not in self._verdicts:
             question = Question(first, second, scope or {}, self.as_of, context or {})
             claims = [*self._speaking(first, second[0]), *(self._speaking(second, first[0]) if first[0] != second[0] else ())]
-            self._verdicts[key] = judge(question, claims, self.words, self.lifecycle, self.ask(first[0], second[0]), self.lineage)
+            fits = self._fits.setdefault(key[4], {})
+            self._verdicts[key] = judge(question, claims, self.words, self.lifecycle, self.ask(first[0], second[0]), self.lineage, fits)
         return self._verdicts[key]
 
     def ask(self, one: str, other: str) -> str:
@@ -252,8 +253,8 @@ class Matrix:
         wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in _mapping(reliance.get("scope")).items()}
         return self.words.fit(wanted, scope).fit is not Fit.NO
 
-    def supported(self, name: str, scope: Scope | None = None, *, minimum: str = "declared", **others: str) -> list[Release]:
-        """Stable releases of *name*, newest first, whose pairs with all the *others* are at least *minimum*.
+    def supported(self, name: str, scope: Scope | None = None, *, minimum: str = "declared", most: int | None = None, **others: str) -> list[Release]:
+        """Stable releases of *name*, newest first and *most* of them, whose pairs with all the *others* are at least *minimum*.
 
         Component names have a dash where Python wants an underscore: ``supported("kueue", kubernetes="1.36")``.
 
@@ -264,11 +265,12 @@ class Matrix:
             raise InputError(f"minimum must be declared or tested, not {minimum!r}")
         wanted = [(other.replace("_", "-"), version) for other, version in others.items()]
         grades = ("tested",) if minimum == "tested" else ("declared", "tested")
-        return [
+        found = (
             release
             for release in self.releases(name, stable_only=True)
             if all(self.verdict((name, release.version), (other, version), scope).grade in grades for other, version in wanted)
-        ]
+        )
+        return list(islice(found, most))
 
 
 def _mapping(value: object) -> Mapping[str, str | Sequence[str]]:
@@ -287,10 +289,21 @@ def _prefix(version: Version, width: int) -> tuple[int, ...]:
     return (version.key.epoch, *version.key.release[:width])
 
 
-def _starts_with(version: Version, line: Version) -> bool:
-    return _prefix(version, line.parts) == _prefix(line, line.parts)
+class _Lines:
+    """The releases of a subject, looked up by version and by line."""
 
-
-def _line_width(known: Iterable[Release]) -> int:
-    """How many numbers name a release line: one where the first number alone counts branches (580.x), else two."""
-    return 1 if min(release.version.key.major for release in known) >= 100 else 2
+    def __init__(self, known: list[Release], day: date) -> None:
+        out = [release for release in known if release.known_from <= day] or known
+        self.known = bool(known)
+        self.width = 1 if known and min(release.version.key.major for release in known) >= 100 else 2
+        """How many numbers name a line: one where the first number alone counts branches (580.x), else two."""
+        self.exact = {release.version.key for release in known if release.version.parts > 2}
+        self.prefixes = {_prefix(release.version, width) for release in known for width in (1, 2)}
+        self.latest = next((release for release in out if release.channel not in _UNSTABLE), out[0]).version.release if out else ""
+        self.newest: dict[tuple[int, ...], Version] = {}
+        """Line -> its newest release that is out; shorter lines first, so that 1.33 prefers 1.33.13 to itself."""
+        for release in reversed(out):
+            version = release.version
+            for width in range(1, version.parts):
+                if not version.is_prerelease:
+                    self.newest[_prefix(version, width)] = version

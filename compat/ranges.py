@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from packaging.ranges import VersionRange
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version as PackagingVersion
 
 from compat.errors import InvalidRangeError
 from compat.versions import PLAIN, Lineage, Version
@@ -33,14 +34,18 @@ _SPAN = re.compile(r"^v?(\d+(?:\.\d+)*)\s+-\s+v?(\d+(?:\.\d+)*)$")
 class Range:
     """A set of versions of one product."""
 
-    __slots__ = ("_engine", "text")
+    __slots__ = ("_engine", "_known", "text")
 
     def __init__(self, text: str, engine: VersionRange) -> None:
         self.text = text
         self._engine = engine
+        self._known: dict[PackagingVersion, bool] = {}
 
     def __contains__(self, version: Version) -> bool:
-        return self._engine.contains(version.key, prereleases=True)
+        found = self._known.get(version.key)
+        if found is None:
+            found = self._known[version.key] = self._engine.contains(version.key, prereleases=True)
+        return found
 
     def __str__(self) -> str:
         return self.text or "any version"

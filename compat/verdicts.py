@@ -18,7 +18,7 @@ from datetime import date
 
 from compat.claims import Claim
 from compat.ranges import parse_range
-from compat.scope import Fit, Scope, ScopeWords, describe, merge_conditions
+from compat.scope import Fit, Match, Scope, ScopeWords, describe, merge_conditions
 from compat.versions import PLAIN, Lineage, Version
 
 __all__ = ["ORDER", "Caution", "Part", "Question", "Verdict", "judge"]
@@ -98,6 +98,7 @@ def judge(
     lifecycle: Callable[[str, Version, date], Mapping[str, object] | None],
     ask: str = "",
     lineage: Callable[[str], Lineage] = lambda name: PLAIN,
+    fits: dict[str, Match] | None = None,
 ) -> Verdict:
     """Weigh *claims* for *question*.
 
@@ -108,12 +109,17 @@ def judge(
         lifecycle: life cycle of a version on a day, for claims about supported branches.
         ask: where an answer to an unknown pair would be published.
         lineage: version order of a component, for ``when`` conditions.
+        fits: how the scopes of claims fit that of the question, by claim id; filled in here, for the next question of the same scope.
     """
     evidence = _Evidence()
+    known = {} if fits is None else fits
     for claim in claims:
         if claim.stands_on(question.day):
+            match = known.get(claim.id)
+            if match is None:
+                match = known[claim.id] = words.fit(claim.scope, question.scope)
             for subject, target in _orientations(claim, question):
-                _weigh(claim, subject, target, question, words, lifecycle, lineage, evidence)
+                _weigh(claim, match, subject, target, question, words, lifecycle, lineage, evidence)
     return _combine(question, evidence, ask)
 
 
@@ -129,6 +135,7 @@ def _orientations(claim: Claim, question: Question) -> list[tuple[Version | None
 
 def _weigh(
     claim: Claim,
+    match: Match,
     subject: Version | None,
     target: Version | None,
     question: Question,
@@ -139,7 +146,6 @@ def _weigh(
 ) -> None:
     if claim.versions and (subject is None or subject not in claim.subject_range):
         return
-    match = words.fit(claim.scope, question.scope)
     extra = _open_conditions(claim, question, lineage)
     if extra is None:
         return

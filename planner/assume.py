@@ -114,7 +114,7 @@ def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str
             continue
         manager = str(matrix.subjects[partner].component.get("managed_by", ""))
         scope = {"driver_managed_by": (manager,)} if manager else {}
-        found = then.supported(subject.id, scope, minimum="tested", **{partner.replace("-", "_"): beside})
+        found = then.supported(subject.id, scope, minimum="tested", most=1, **{partner.replace("-", "_"): beside})
         if not found:
             assumed.append(f"{subject.id}: nothing assumed, since no release was tested with {partner} {beside}")
             continue

@@ -104,7 +104,7 @@ class ClusterState(_Part):
     def _as_components(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        return {name: {"version": given} if isinstance(given, str) or given is None else given for name, given in value.items()}
+        return {name: given if isinstance(given, (dict, ComponentState)) else {"version": None if given is None else str(given)} for name, given in value.items()}
 
     @field_validator("pools")
     @classmethod

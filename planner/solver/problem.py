@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Group", "Problem", "Table", "Transition", "Variable", "pack", "unpack"]
+__all__ = ["Group", "Move", "Problem", "State", "Table", "Transition", "Variable", "pack", "unpack"]
+
+State = tuple[int, ...]
+"""Per variable the position of its value."""
+Move = tuple[tuple[int, int, int], ...]
+"""Variable, value before, value after; for every variable that the move changes."""
 
 _BITS = 40
 

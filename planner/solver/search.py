@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeVar
 
-from planner.solver.problem import Problem, unpack
+from planner.solver.order import canonical
+from planner.solver.problem import Move, Problem, State, unpack
 
-__all__ = ["Move", "Solution", "solve", "split"]
+__all__ = ["Solution", "solve", "split"]
 
 _LIMIT = 600
 """Largest number of value combinations of a component before one of its variables joins the core."""
@@ -25,9 +26,6 @@ _LIMIT = 600
 _BOUND_LIMIT = 400
 """Largest number of combinations of a component and the core variables that its bound looks at."""
 
-State = tuple[int, ...]
-Move = tuple[tuple[int, int, int], ...]
-"""Variable, value before, value after; for every variable that the move changes."""
 _Node = TypeVar("_Node", State, tuple[State, State])
 
 
@@ -141,6 +139,7 @@ class _Component(_Part):
         self._bounds: dict[tuple[int, State], int | None] = {}
         self._ends: dict[tuple[int, State], int | None] = {}
         self._relaxed = _Part(problem, variables, self._bounding())
+        self._relaxed._moves = self._moves  # the same moves, found once
         self._relaxed.view = tuple(core.variables.index(v) for v in self._relaxed.near)
         self._togo = self._remaining(self._relaxed)
 
@@ -259,7 +258,8 @@ class _Component(_Part):
 
 def solve(problem: Problem) -> Solution | None:
     """Find a cheapest sequence of moves from the start to the goal; None if there is none."""
-    return _Search(problem).run()
+    found = _Search(problem).run()
+    return None if found is None else replace(found, moves=canonical(problem, found.moves))
 
 
 def split(problem: Problem) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
