@@ -6,6 +6,7 @@ fault and exit code 2, never a traceback.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import NoReturn
@@ -65,11 +66,13 @@ def _usage(error: TyperException) -> str:
 
 def main() -> None:
     """Run the command line."""
+    gc.disable()  # a command is over before a collection could pay
     name = "kubectl compat" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "compat"
     try:
         code = typer.main.get_command(app).main(prog_name=name, standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(code or 0)
+        sys.stderr.flush()
+        os._exit(code or 0)  # all is written; taking the interpreter apart would take longer than some commands
     except typer.Abort:
         _fail(["stopped"], 130)
     except TyperException as error:

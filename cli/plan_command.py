@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -73,7 +74,7 @@ def plan(
     else:
         cluster = with_components(matrix, ClusterState.load(state or Path()), given)
         if provider is not None:
-            cluster = cluster.model_copy(update={"provider": provider})
+            cluster = replace(cluster, provider=provider)
     if export_problem is not None:
         import json
 

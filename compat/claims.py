@@ -6,6 +6,7 @@ These are plain frozen values. How they are written in ``data/`` is described in
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -13,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from compat.ranges import Range, parse_range
-from compat.versions import PLAIN, Lineage, Version, parse
+from compat.versions import PLAIN, Lineage, Version
 
 __all__ = ["GRADES", "KINDS", "Claim", "Release", "Source", "Subject"]
 
@@ -93,6 +94,29 @@ class Claim:
     subject_lineage: Lineage = PLAIN
     object_lineage: Lineage = PLAIN
 
+    def __getattr__(self, name: str) -> Any:
+        """Decode source and detail of a claim from the store when they are first asked for: most claims are only weighed."""
+        undecoded = self.__dict__.get("undecoded", {})
+        if name not in undecoded:
+            raise AttributeError(name)
+        value = json.loads(undecoded[name])
+        self.__dict__[name] = Source(**value) if name == "source" else value
+        return self.__dict__[name]
+
+    @classmethod
+    def undecoded(cls, source: str, detail: str, **plain: Any) -> Claim:
+        """Make a claim whose source and detail are still JSON text."""
+        claim = cls.__new__(cls)
+        claim.__dict__.update(plain, undecoded={"source": source, "detail": detail})
+        if detail == "{}":
+            claim.__dict__["detail"] = {}
+        return claim
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the claim is settled by scope and ranges alone, without a rule or condition of its own."""
+        return not any(key in self.detail for key in ("skew", "relation", "object_where", "when", "condition", "status"))
+
     @cached_property
     def subject_range(self) -> Range:
         """`versions`, parsed."""
@@ -118,20 +142,18 @@ class Release:
     """One release of a subject."""
 
     subject: str
-    text: str
-    """As the project writes it."""
+    version: Version
     released: date | None
     """Day of the release, where known."""
     known_from: date
     """First day on which this knowledge base counts it as available."""
     channel: str
     """``stable``, ``lts``, ``production``, ``rc``, ``alpha``, ``planned``..."""
-    lineage: Lineage = PLAIN
 
-    @cached_property
-    def version(self) -> Version:
-        """`text`, parsed."""
-        return parse(self.text, self.lineage)
+    @property
+    def text(self) -> str:
+        """The version as the project writes it."""
+        return self.version.text
 
 
 @dataclass(frozen=True)

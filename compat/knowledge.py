@@ -105,7 +105,7 @@ class _Reader:
                 continue
             lineage = self.knowledge.lineage(subject)
             try:
-                parse(entry.version, lineage)
+                version = parse(entry.version, lineage)
             except InputError as error:
                 self.fault(document, path, str(error))
                 continue
@@ -113,7 +113,7 @@ class _Reader:
                 self.fault(document, path, f"the release {subject} {entry.version} is listed twice")
             seen.add((subject, entry.version))
             known = entry.released or entry.planned or file.as_of
-            self.knowledge.releases.append(Release(subject, entry.version, entry.released, known, entry.channel, lineage))
+            self.knowledge.releases.append(Release(subject, version, entry.released, known, entry.channel))
 
     # -- claims
 

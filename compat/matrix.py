@@ -116,8 +116,7 @@ class Matrix:
 
     def _all_releases(self, subject: Subject) -> list[Release]:
         if subject.id not in self._releases:
-            found = self.store.releases(subject.releases_of or subject.id)
-            self._releases[subject.id] = sorted(found, key=lambda release: (release.version, release.version.parts), reverse=True)
+            self._releases[subject.id] = self.store.releases(subject.releases_of or subject.id)
         return self._releases[subject.id]
 
     def version(self, name: str, given: str | Version) -> Version:
@@ -231,6 +230,13 @@ class Matrix:
             fits = self._fits.setdefault(key[4], {})
             self._verdicts[key] = judge(question, claims, self.words, self.lifecycle, self.ask(first[0], second[0]), self.lineage, fits)
         return self._verdicts[key]
+
+    def fit(self, claim: Claim, scope: Scope) -> Match:
+        """How the scope of a claim fits that of a place."""
+        fits = self._fits.setdefault(_frozen(scope), {})
+        if claim.id not in fits:
+            fits[claim.id] = self.words.fit(claim.scope, scope)
+        return fits[claim.id]
 
     def ask(self, one: str, other: str) -> str:
         """Where an answer about two components would be published, if the knowledge base says."""

@@ -16,12 +16,15 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compat.claims import Claim, Release, Source, Subject
+from packaging.version import Version as PackagingVersion
+
+from compat.claims import Claim, Release, Subject
 from compat.errors import StoreError
-from compat.versions import Lineage
+from compat.versions import PLAIN, Lineage, Version
 
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "open_store"]
 
 SCHEMA_VERSION = 1
-"""Version of the tables; a store of another version is compiled anew."""
+"""Version of the written form and its tables."""
 _KEEP = 3
 
 
@@ -56,7 +59,7 @@ def content_digest(folder: Path) -> str:
     Raises:
         StoreError: if the folder holds no knowledge.
     """
-    digest = hashlib.sha256(f"compat store {SCHEMA_VERSION}\n".encode())
+    digest = hashlib.sha256(f"compat knowledge {SCHEMA_VERSION}\n".encode())
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise StoreError(f"no knowledge in {folder}: expected *.yaml files; reinstall compat or unset COMPAT_DATA_DIR")
@@ -88,6 +91,8 @@ class Store:
         self._connection = connection
         self.meta: dict[str, str] = dict(connection.execute("select key, value from meta"))
         self._lineages: dict[str, Lineage] = {}
+        self._claims: dict[str, Claim] = {}
+        """Every claim that was read, so that one claim is one object however it is found."""
 
     def close(self) -> None:
         """Close the file."""
@@ -116,10 +121,12 @@ class Store:
         return dict(self._connection.execute("select id, title from objects order by id"))
 
     def releases(self, subject: str) -> list[Release]:
-        """Releases of one subject in the order of the file."""
-        rows = self._connection.execute("select text, released, known_from, channel from releases where subject = ? order by position", (subject,))
-        lineage = self._lineages.get(subject, Lineage(subject))
-        return [Release(subject, text, _day(released), date.fromisoformat(known), channel, lineage) for text, released, known, channel in rows]
+        """Releases of one subject, newest first by its lineage."""
+        query = "select text, key, upstream, parts, suffix, released, known_from, channel from releases where subject = ? order by position"
+        return [
+            Release(subject, Version(row[0], PackagingVersion(row[1]), row[2], row[3], row[4]), _day(row[5]), date.fromisoformat(row[6]), row[7])
+            for row in self._connection.execute(query, (subject,))
+        ]
 
     def claims(self, where: str = "", parameters: Iterable[Any] = ()) -> Iterator[Claim]:
         """Claims that meet an SQL condition, in the order of the files."""
@@ -129,7 +136,8 @@ class Store:
             f" source, summary, detail, layer from claims{condition} order by position"
         )
         for row in self._connection.execute(query, tuple(parameters)):
-            yield self._claim(row)
+            claim = self._claims.get(row[0])
+            yield claim if claim is not None else self._claim(row)
 
     def pair_claims(self, one: str, other: str) -> list[Claim]:
         """Claims about pairs of versions of two components, either way round."""
@@ -147,13 +155,14 @@ class Store:
         return [column[0] for column in cursor.description or ()], cursor.fetchall()
 
     def _claim(self, row: tuple[Any, ...]) -> Claim:
-        scope = {word: tuple(values) for word, values in json.loads(row[6]).items()}
-        return Claim(
+        scope = {} if row[6] == "{}" else {word: tuple(values) for word, values in json.loads(row[6]).items()}
+        claim = self._claims[row[0]] = Claim.undecoded(
             id=row[0], kind=row[1], subject=row[2], versions=row[3], object=row[4], object_versions=row[5], scope=scope, grade=row[7],
-            severity=row[8], closed=bool(row[9]), known_from=date.fromisoformat(row[10]), known_until=_day(row[11]), source=Source(**json.loads(row[12])),
-            summary=row[13], detail=json.loads(row[14]), layer=row[15],
-            subject_lineage=self._lineages.get(row[2], Lineage()), object_lineage=self._lineages.get(row[4], Lineage()),
+            severity=row[8], closed=bool(row[9]), known_from=date.fromisoformat(row[10]), known_until=_day(row[11]), source=row[12],
+            summary=row[13], detail=row[14], layer=row[15],
+            subject_lineage=self._lineages.get(row[2], PLAIN), object_lineage=self._lineages.get(row[4], PLAIN),
         )  # fmt: skip
+        return claim
 
 
 def _day(text: str | None) -> date | None:
@@ -169,7 +178,7 @@ def open_store(folder: Path | None = None) -> Store:
     """
     source = folder or data_directory()
     digest = content_digest(source)
-    name = f"kb-{digest.removeprefix('sha256:')[:20]}.sqlite"
+    name = f"kb-{digest.removeprefix('sha256:')[:20]}-{_layout()}.sqlite"
     for directory in _places():
         target = directory / name
         store = _open(target, digest)
@@ -207,7 +216,7 @@ def _open(path: Path, digest: str) -> Store | None:
         return None
     try:
         store = Store(connection)
-        if store.meta.get("digest") == digest and store.meta.get("complete") == "yes":
+        if store.meta.get("digest") == digest and store.meta.get("layout") == _layout() and store.meta.get("complete") == "yes":
             return store
     except sqlite3.Error:
         pass
@@ -268,7 +277,10 @@ _COLUMNS: dict[str, dict[str, type]] = {
     "scope_words": {"word": str, "body": str},
     "products": {"position": int, "body": str},
     "objects": {"id": str, "title": str},
-    "releases": {"position": int, "subject": str, "text": str, "released": str, "known_from": str, "channel": str},
+    "releases": {
+        "position": int, "subject": str, "text": str, "key": str, "upstream": str, "parts": int, "suffix": str, "released": str, "known_from": str,
+        "channel": str,
+    },
     "claims": {
         "position": int, "id": str, "kind": str, "subject": str, "versions": str, "object": str, "object_versions": str, "scope": str,
         "grade": str, "severity": str, "closed": int, "known_from": str, "known_until": str, "source": str, "link": str, "summary": str,
@@ -277,9 +289,15 @@ _COLUMNS: dict[str, dict[str, type]] = {
 }  # fmt: skip
 
 
+@cache
+def _layout() -> str:
+    """What tells stores of one shape from those of another version of this module."""
+    return hashlib.sha256(repr((SCHEMA_VERSION, _COLUMNS)).encode()).hexdigest()[:8]
+
+
 def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
     newest = max(subject.as_of for subject in knowledge.subjects.values())
-    meta = {"digest": digest, "schema": str(SCHEMA_VERSION), "version": newest.strftime("%Y.%m.%d"), "as_of": newest.isoformat(), "complete": "yes"}
+    meta = {"digest": digest, "schema": str(SCHEMA_VERSION), "version": newest.strftime("%Y.%m.%d"), "as_of": newest.isoformat(), "layout": _layout(), "complete": "yes"}
     yield "meta", [{"key": key, "value": value} for key, value in meta.items()], "key"
     yield "subjects", [
         {
@@ -294,10 +312,11 @@ def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[
     yield "objects", [{"id": name, "title": title} for name, title in knowledge.vocabulary.objects.items()], "id"
     yield "releases", [
         {
-            "position": position, "subject": release.subject, "text": release.text, "released": _iso(release.released),
-            "known_from": release.known_from.isoformat(), "channel": release.channel,
+            "position": position, "subject": release.subject, "text": release.version.text, "key": str(release.version.key), "upstream": release.version.release,
+            "parts": release.version.parts, "suffix": release.version.suffix, "released": _iso(release.released), "known_from": release.known_from.isoformat(),
+            "channel": release.channel,
         }
-        for position, release in enumerate(knowledge.releases)
+        for position, release in enumerate(sorted(knowledge.releases, key=lambda item: (item.version, item.version.parts), reverse=True))
     ], "position"  # fmt: skip
     yield "claims", [
         {

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
 
 from compat.claims import Claim
 from compat.ranges import parse_range
 from compat.scope import Fit, Match, Scope, ScopeWords, describe, merge_conditions
 from compat.versions import PLAIN, Lineage, Version
 
-__all__ = ["ORDER", "Caution", "Part", "Question", "Verdict", "judge"]
+__all__ = ["ORDER", "Caution", "Part", "Question", "Verdict", "can_break", "judge"]
 
 ORDER = ("broken", "unknown", "declared", "tested")
 """Verdicts, worst first."""
@@ -118,9 +119,15 @@ def judge(
             match = known.get(claim.id)
             if match is None:
                 match = known[claim.id] = words.fit(claim.scope, question.scope)
-            for subject, target in _orientations(claim, question):
-                _weigh(claim, match, subject, target, question, words, lifecycle, lineage, evidence)
+            if match.fit is not Fit.NO or claim.closed:
+                for subject, target in _orientations(claim, question):
+                    _weigh(claim, match, subject, target, question, words, lifecycle, lineage, evidence)
     return _combine(question, evidence, ask)
+
+
+def can_break(claim: Claim, match: Match) -> bool:
+    """Whether a claim could make some pair broken where its scope fits like that."""
+    return claim.kind in ("conflict", "require", "offer") and claim.severity == "must" and match.fit is Fit.YES
 
 
 def _orientations(claim: Claim, question: Question) -> list[tuple[Version | None, Version | None]]:
@@ -146,7 +153,7 @@ def _weigh(
 ) -> None:
     if claim.versions and (subject is None or subject not in claim.subject_range):
         return
-    extra = _open_conditions(claim, question, lineage)
+    extra = () if claim.is_plain else _open_conditions(claim, question, lineage)
     if extra is None:
         return
     inside = _inside(claim, subject, target, question.day, lifecycle)
@@ -154,7 +161,7 @@ def _weigh(
         if claim.kind == "support" and claim.closed and inside is False and _differs_by_environment(claim, question, words):
             evidence.elsewhere.append(claim)
         return
-    conditions = (*match.open, *extra)
+    conditions = (*match.open, *extra) if extra else match.open
     if inside is None:
         return
     if claim.kind == "conflict" or (claim.kind == "offer" and claim.detail.get("status") == "not-offered"):
@@ -174,7 +181,17 @@ def _against(claim: Claim, conditions: tuple[tuple[str, tuple[str, ...]], ...], 
     if claim.severity == "must" and not conditions:
         evidence.negative.append(claim)
     else:
-        evidence.cautions.append(Caution(claim, describe(conditions)))
+        evidence.cautions.append(Caution(claim, _described(conditions)))
+
+
+@lru_cache(maxsize=4096)
+def _described(conditions: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+    return describe(conditions)
+
+
+@lru_cache(maxsize=4096)
+def _joined(alternatives: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...]) -> tuple[Scope, ...]:
+    return tuple(merge_conditions(alternatives))
 
 
 def _positive_grade(claim: Claim) -> str:
@@ -195,6 +212,8 @@ def _inside(
     """Whether the pair lies in what the claim speaks of; None: the claim says nothing about pairs."""
     if claim.kind not in ("support", "require", "conflict", "bundle", "offer"):
         return None
+    if claim.is_plain and claim.kind != "offer":
+        return True if not claim.object_versions else None if target is None else target in claim.object_range
     skew = claim.detail.get("skew")
     if skew:
         if subject is None or target is None:
@@ -262,9 +281,9 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
             sure = [item for item in found if not item[2]]
             used = sure or found
             contradicted = tuple(claim for claim in evidence.outside if not claim.scope and not sure)
-            alternatives = merge_conditions(item[2] for item in used)
-            texts = tuple(describe(alternative.items()) for alternative in alternatives)
-            return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=tuple(alternatives))
+            alternatives = _joined(tuple(item[2] for item in used))
+            texts = tuple(_described(tuple(alternative.items())) for alternative in alternatives)
+            return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=alternatives)
     looked_at = tuple(dict.fromkeys((*evidence.outside, *evidence.elsewhere, *(item[0] for item in evidence.positive))))
     return Verdict("unknown", looked_at, (), cautions, (), _settling(question, bool(looked_at), ask))
 

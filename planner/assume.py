@@ -7,12 +7,13 @@ minor came out. ``newest`` takes today's newest tested set, ``none`` nothing. Wh
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from compat import Matrix, Version
 from compat.errors import InputError
-from planner.state import ClusterState
+from planner.state import ClusterState, ComponentState, Pool
 
 __all__ = ["MODES", "assumed_state", "with_components"]
 
@@ -46,12 +47,13 @@ def assumed_state(matrix: Matrix, start: str, given: Mapping[str, str], *, mode:
         assumed.append(f"kubernetes: {version.text} is taken as {version.release}, its newest known patch")
     if mode != "none":
         _fill(matrix, version, mode, components, pool, assumed)
-    body: dict[str, Any] = {"schema": "compat.cluster/v1", "kubernetes": start, "components": components, "assumed": assumed}
-    if provider:
-        body["provider"] = provider
-    if len(pool) > 1:
-        body["pools"] = [pool]
-    return ClusterState.model_validate(body)
+    return ClusterState(
+        kubernetes=(version.text,),
+        provider=provider,
+        components={name: ComponentState(text) for name, text in components.items()},
+        pools=(Pool(**{key: (value,) if key in ("kubelet", "allocation") else value for key, value in pool.items()}),) if len(pool) > 1 else (),
+        assumed=tuple(assumed),
+    )
 
 
 def with_components(matrix: Matrix, state: ClusterState, given: Mapping[str, str]) -> ClusterState:
@@ -60,12 +62,12 @@ def with_components(matrix: Matrix, state: ClusterState, given: Mapping[str, str
     Raises:
         InputError: if a component is not known or belongs to a pool.
     """
-    components = {matrix.name(name): entry.version for name, entry in state.components.items()}
+    components = {matrix.name(name): entry for name, entry in state.components.items()}
     for name, text in _resolved(matrix, given).items():
         if matrix.subjects[name].component.get("pool_field"):
             raise InputError(f"--with {name}: its version belongs to a pool; give it in the state file")
-        components[name] = text
-    return ClusterState.model_validate({**state.model_dump(by_alias=True, exclude_none=True), "components": components})
+        components[name] = ComponentState(text)
+    return replace(state, components=components)
 
 
 def _resolved(matrix: Matrix, given: Mapping[str, str]) -> dict[str, str]:

@@ -13,6 +13,8 @@ from functools import cached_property
 
 from compat import Claim, Matrix, Version
 from compat.hops import Hop, hop
+from compat.scope import Fit
+from compat.verdicts import can_break
 from planner.goal import Goal
 from planner.pairs import Pairs, is_no_worse
 from planner.situation import Part, Situation
@@ -139,23 +141,27 @@ class _Compiler:
                     yield getattr(claim, test)
 
     def _relevant(self, part: Part) -> Iterable[Claim]:
+        """Claims that can make a difference to cost: what only warns or applies elsewhere tells no versions apart."""
+        scopes = [self.situation.scope(part.pool)] if part.pool else self.situation.cluster_scopes
         partners = {name for other in self.parts if other.key != part.key for name in self.pairs.names(other)}
         for partner in sorted(partners):
             for claim in self.matrix.between(part.component, partner):
-                if claim.stands_on(self.matrix.as_of) and claim.kind in ("support", "require", "conflict", "bundle"):
+                matches = [self.matrix.fit(claim, scope) for scope in scopes]
+                if claim.kind in ("support", "require", "bundle") and any(match.fit is not Fit.NO or claim.closed for match in matches):
+                    yield claim
+                elif any(can_break(claim, self.matrix.fit(claim, {**scope, "node": ("same",)})) for scope in scopes):
                     yield claim
         for operand in self.pairs.operands.get(part.component, ()):
-            if any(self.pairs.related(operand, partner) for partner in sorted(partners)):
-                yield from (claim for claim in self.matrix.about(part.component, "bundle") if claim.object == operand)
+            yield from (claim for claim in self.matrix.about(part.component, "bundle") if claim.object == operand)
         for claim in self.matrix.about(part.component, "upgrade"):
-            if claim.detail.get("rule") in ("allowed", "forbidden", "needs-stop", "unknown"):
+            if claim.detail.get("rule") in ("allowed", "forbidden", "needs-stop", "unknown") and claim.object in ("", part.component):
                 yield claim
         yield from self.matrix.about(part.component, "lifecycle")
 
     # -- tables
 
     def tables(self) -> Iterable[Table]:
-        for one, other in self.pairs.keys:
+        for one, other in self.pairs.deciding:
             first, second = self.index[one], self.index[other]
             forbidden: set[tuple[int, int]] = set()
             entry: dict[tuple[int, int], int] = {}

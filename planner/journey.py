@@ -83,8 +83,14 @@ class Journey:
         """Pairs that the stage enters and nothing vouches for: unknown ones, and those that go on breaking what is broken now."""
         return [judgement for judgement in self.touched(stage) if judgement.grade in ("unknown", "broken")]
 
+    def rule(self, move: MoveOf) -> Hop:
+        """Whether one part may make a hop, without what the hop asks of people."""
+        situation = self.pairs.situation
+        scope = situation.scope(move.part.pool) if move.part.pool else situation.cluster_scopes[0]
+        return hop(situation.matrix, move.part.component, move.start, move.end, scope, duties=False)
+
     def hop(self, move: MoveOf) -> Hop:
-        """What is known of one part's hop."""
+        """What is known of one part's hop, with all that it asks of people."""
         key = (move.part.key, move.start.key, move.end.key)
         if key not in self._hops:
             situation = self.pairs.situation

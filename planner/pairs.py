@@ -13,7 +13,7 @@ from functools import cached_property
 from compat import Claim, Verdict, Version
 from compat.errors import InputError
 from compat.scope import Scope
-from compat.verdicts import ORDER
+from compat.verdicts import ORDER, can_break
 from planner.situation import Part, Situation
 
 __all__ = ["Judgement", "Pairs", "is_no_worse"]
@@ -50,6 +50,8 @@ class Pairs:
     def __init__(self, situation: Situation) -> None:
         self.situation = situation
         self.matrix = situation.matrix
+        self._bundles: dict[str, dict[str, list[Claim]]] = {}
+        self._can_break: dict[tuple[object, ...], bool] = {}
         self._shipped: dict[tuple[str, object, str], Version | None] = {}
         self._cache: dict[tuple[str, object, str, object], Judgement | None] = {}
 
@@ -58,6 +60,26 @@ class Pairs:
         """Pairs of part keys that can matter, in the order of the parts."""
         parts = self.situation.parts
         return [(one.key, other.key) for i, one in enumerate(parts) for other in parts[i + 1 :] if self._meet(one, other)]
+
+    @cached_property
+    def deciding(self) -> list[tuple[str, str]]:
+        """Those of `keys` that can cost or forbid anything: the others have cautions to show and nothing to search for."""
+        return [(one, other) for one, other in self.keys if self._can_decide(self.situation.by_key[one], self.situation.by_key[other])]
+
+    def _breakable(self, a: str, b: str, scopes: list[Scope]) -> bool:
+        key = (a, b, tuple(tuple(sorted(scope.items())) for scope in scopes))
+        if key not in self._can_break:
+            self._can_break[key] = any(can_break(claim, self.matrix.fit(claim, scope)) for scope in scopes for claim in self.matrix.between(a, b))
+        return self._can_break[key]
+
+    def _can_decide(self, one: Part, other: Part) -> bool:
+        for a in self._names(one, other):
+            for b in self._names(other, one):
+                if other.component in self.matrix.reliances(a) or b in self.matrix.reliances(a) or a in self.matrix.reliances(b):
+                    return True
+                if self._breakable(a, b, self._scopes(a, one, b, other)):
+                    return True
+        return False
 
     def _meet(self, one: Part, other: Part) -> bool:
         if one.pool and other.pool and one.pool != other.pool:
@@ -117,8 +139,12 @@ class Pairs:
         return self._shipped[key]
 
     def _find_shipped(self, carrier: str, version: Version, operand: str) -> Version | None:
-        for claim in self.matrix.about(carrier, "bundle"):
-            if claim.object == operand and _is_default(claim) and version in claim.subject_range:
+        if carrier not in self._bundles:
+            for claim in self.matrix.about(carrier, "bundle"):
+                if _is_default(claim):
+                    self._bundles.setdefault(carrier, {}).setdefault(claim.object, []).append(claim)
+        for claim in self._bundles.get(carrier, {}).get(operand, ()):
+            if version in claim.subject_range:
                 try:
                     return self.matrix.version(operand, claim.object_versions.removeprefix("=="))
                 except InputError:
@@ -143,7 +169,10 @@ class Pairs:
                 if a_version is None or b_version is None or not self.related(a, b):
                     continue
                 carried = a in self.operands.get(one.component, ()) or b in self.operands.get(other.component, ())
-                for scope in self._scopes(a, one, b, other):
+                scopes = self._scopes(a, one, b, other)
+                if carried and not self._breakable(a, b, scopes):
+                    continue
+                for scope in scopes:
                     verdict = self.matrix.verdict((a, a_version), (b, b_version), scope)
                     relied = not carried and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
                     if carried and verdict.grade != "broken":

@@ -217,7 +217,7 @@ class _Writer:
 
     def unknown_hop(self, key: str, stage: Stage) -> PairEntry | None:
         move = next(item for item in stage.moves if item.part.key == key)
-        found = self.journey.hop(move)
+        found = self.journey.rule(move)
         if found.rule != "unknown":
             return None
         name = f"unknown-hop:{move.part.component}@{move.start.release}:{move.end.release}"

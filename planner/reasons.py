@@ -35,8 +35,8 @@ def _enables(journey: Journey, position: int, move: MoveOf, names: Mapping[int, 
         for other in stage.moves:
             if other.part.key == move.part.key:
                 straight = MoveOf(other.part, move.start, other.end)
-                known = journey.hop(straight)
-                if known.rule in ("forbidden", "needs-stop", "unknown") and journey.hop(other).rule != known.rule:
+                known = journey.rule(straight)
+                if known.rule in ("forbidden", "needs-stop", "unknown") and journey.rule(other).rule != known.rule:
                     what = "needs a stop on the way" if known.rule == "needs-stop" else f"is {known.rule}"
                     return Reason("enables", names[later], f"{label}: going from {move.start.release} straight to {other.end.release} {what}", cites(known.claims))
                 return _goal(journey, move)

@@ -7,7 +7,7 @@ could not be considered.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -200,7 +200,7 @@ def _pool_parts(matrix: Matrix, agent: str, pool: Pool, index: int, gaps: list[s
         gaps.append(f"pool {pool.name}: the operating system is not given")
 
 
-def _part(matrix: Matrix, component: str, pool: str, texts: list[str], where: str) -> Part:
+def _part(matrix: Matrix, component: str, pool: str, texts: Sequence[str], where: str) -> Part:
     versions = sorted({_located(where, lambda text: matrix.version(component, text), text) for text in texts})
     return Part(component, pool, versions[0], tuple(versions) if len(versions) > 1 else ())
 

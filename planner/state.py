@@ -1,52 +1,66 @@
-"""The state of a cluster: ``compat.cluster/v1``, as YAML, JSON or Python values."""
+"""The state of a cluster: ``compat.cluster/v1``, as YAML, JSON or Python values.
+
+These are plain values; pydantic checks what comes from outside against them. Since only that needs it, and importing it takes longer
+than planning, the constraints of the fields are put in place by `_schema` when something is read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from typing import TYPE_CHECKING, Any, Literal
 
 from compat.documents import Document, read_document, read_file
 from compat.errors import DocumentError, Fault
-from compat.faults import model_faults
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    SchemaName = Literal["compat.cluster/v1"]
+    Name = Text = str
+    Texts = Versions = tuple[str, ...]
+    Count = int
 
 __all__ = ["ClusterState", "ComponentState", "Gpu", "Pool"]
 
 MAX_BYTES = 1024 * 1024
-_MAX_POOLS = 1000
-
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[ -~]+$")]
-Allocation = Literal["device-plugin", "dra", "none"]
+"""Largest state file that is read."""
+_SCHEMA = "compat.cluster/v1"
+_STRICT = {"extra": "forbid"}
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Gpu(_Part):
+@dataclass(frozen=True)
+class Gpu:
     """GPUs of a pool's nodes."""
+
+    __pydantic_config__ = _STRICT
 
     product: Text | None = None
     """As the node label nvidia.com/gpu.product says it."""
-    per_node: int | None = Field(default=None, ge=0, le=1024)
+    per_node: Count | None = None
 
 
-class ComponentState(_Part):
-    """A cluster-wide part of which more is known than its version."""
+@dataclass(frozen=True)
+class ComponentState:
+    """A cluster-wide part of which more may be known than its version."""
+
+    __pydantic_config__ = _STRICT
 
     version: Text | None = None
     """None: installed, version unknown. ``absent``: not installed."""
 
 
-class Pool(_Part):
+@dataclass(frozen=True)
+class Pool:
     """Nodes that are alike and move together. What is not given is unknown."""
 
+    __pydantic_config__ = _STRICT
+
     name: Name
-    nodes: int | None = Field(default=None, ge=0, le=100_000)
-    kubelet: list[Text] | None = None
+    nodes: Count | None = None
+    kubelet: Versions | None = None
     """One version, or the mix that was found."""
     provisioning: Text | None = None
     os: Text | None = None
@@ -57,63 +71,40 @@ class Pool(_Part):
     gpu: Gpu | None = None
     driver: Text | None = None
     driver_managed_by: Literal["gpu-operator", "host", "provider"] | None = None
-    allocation: list[Allocation] | None = None
+    allocation: tuple[Literal["device-plugin", "dra", "none"], ...] | None = None
     """How pods get GPUs; two values mean that the pool offers both, which is a finding."""
     sharing: Text | None = None
-    conditions: dict[Name, int] = Field(default_factory=dict)
+    conditions: dict[Name, Count] = field(default_factory=dict)
     """Nodes that are not in their normal state: condition -> how many."""
-
-    @field_validator("kubelet", "allocation", mode="before")
-    @classmethod
-    def _as_list(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
 
     @property
     def has_gpus(self) -> bool:
         """Whether its nodes have GPUs, as far as is known: a driver, a GPU or an allocation says so."""
         if self.gpu is not None:
             return self.gpu.per_node != 0
-        return self.driver is not None or (self.allocation is not None and self.allocation != ["none"])
+        return self.driver is not None or (self.allocation is not None and self.allocation != ("none",))
 
 
-class ClusterState(_Part):
+@dataclass(frozen=True)
+class ClusterState:
     """One cluster as it is now. Only ``kubernetes`` is needed."""
 
-    schema_: Literal["compat.cluster/v1"] = Field(default="compat.cluster/v1", alias="schema")
+    __pydantic_config__ = _STRICT
+
+    kubernetes: Versions
+    """Version of the control plane; several while API servers differ."""
+    schema: SchemaName = _SCHEMA  # type: ignore[assignment]  # the literal, by another name
     name: Name | None = None
     provider: Text | None = None
     captured: datetime | date | None = None
-    kubernetes: list[Text] = Field(min_length=1, max_length=16)
-    """Version of the control plane; several while API servers differ."""
-    features: dict[Name, bool] = Field(default_factory=dict)
-    components: dict[Name, ComponentState] = Field(default_factory=dict)
-    apis: list[Text] = Field(default_factory=list, max_length=10_000)
-    pools: list[Pool] = Field(default_factory=list, max_length=_MAX_POOLS)
-    assumed: list[str] = Field(default_factory=list)
-    """Paths of what was filled in and not read from the cluster."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-    @field_validator("kubernetes", mode="before")
-    @classmethod
-    def _as_list(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
-
-    @field_validator("components", mode="before")
-    @classmethod
-    def _as_components(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        return {name: given if isinstance(given, (dict, ComponentState)) else {"version": None if given is None else str(given)} for name, given in value.items()}
-
-    @field_validator("pools")
-    @classmethod
-    def _unique(cls, pools: list[Pool]) -> list[Pool]:
-        names = [pool.name for pool in pools]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"two pools are called {name!r}")
-        return pools
+    features: dict[Name, bool] = field(default_factory=dict)
+    """Feature gates known to differ from their default."""
+    components: dict[Name, ComponentState] = field(default_factory=dict)
+    apis: Texts = ()
+    """API versions in use or stored, as ``group/version/Kind``."""
+    pools: tuple[Pool, ...] = ()
+    assumed: Texts = ()
+    """What was filled in and not read from the cluster, in words."""
 
     @classmethod
     def load(cls, path: str | Path) -> ClusterState:
@@ -134,27 +125,101 @@ class ClusterState(_Part):
         return cls._from_document(read_document(text, name))
 
     @classmethod
+    def from_value(cls, value: Mapping[str, Any], name: str = "cluster state") -> ClusterState:
+        """Check plain values of the written form.
+
+        Raises:
+            DocumentError: with every fault.
+        """
+        return cls._from_document(Document(name=name, value=dict(value)))
+
+    @classmethod
     def _from_document(cls, document: Document) -> ClusterState:
         if not isinstance(document.value, dict):
             raise DocumentError([Fault(document.name, "expected a mapping with the key kubernetes, see docs/cluster-state.md")])
+        from pydantic import ValidationError
+
+        from compat.faults import model_faults
+
         try:
-            return cls.model_validate(document.value)
+            state: ClusterState = _schema().validate_python(_spread(document.value))
         except ValidationError as error:
             raise DocumentError(model_faults(document, error, cls)) from error
+        names = [pool.name for pool in state.pools]
+        twice = [Fault(document.where(("pools", index)), f"two pools are called {name!r}") for index, name in enumerate(names) if name in names[:index]]
+        if twice:
+            raise DocumentError(twice)
+        return state
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """JSON Schema of the written form."""
+        return _schema().json_schema()
 
     def dump(self) -> dict[str, Any]:
         """The state as plain values in the written form; what is unknown is left out."""
-        value = self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
-        value = {"schema": self.schema_, **value}
-        value["kubernetes"] = _short(value["kubernetes"])
-        if "components" in value:
-            value["components"] = {name: component.get("version") for name, component in value["components"].items()}
-        for pool in value.get("pools", ()):
+        value = _plain(self)
+        value = {"schema": self.schema, **value, "kubernetes": _short(self.kubernetes)}
+        if self.components:
+            value["components"] = {name: component.version for name, component in self.components.items()}
+        for pool, entry in zip(self.pools, value.get("pools", ()), strict=False):
             for key in ("kubelet", "allocation"):
-                if key in pool:
-                    pool[key] = _short(pool[key])
+                if getattr(pool, key) is not None:
+                    entry[key] = _short(getattr(pool, key))
         return value
 
 
-def _short(values: list[str]) -> str | list[str]:
-    return values[0] if len(values) == 1 else values
+def _spread(value: dict[str, Any]) -> dict[str, Any]:
+    """Bring the short forms that people write into the full one: a version for a component, one value for a list."""
+    full = dict(value)
+    full["kubernetes"] = _listed(value["kubernetes"]) if "kubernetes" in value else None
+    if full["kubernetes"] is None:
+        del full["kubernetes"]
+    if isinstance(components := value.get("components"), dict):
+        full["components"] = {name: given if isinstance(given, dict) else {"version": None if given is None else str(given)} for name, given in components.items()}
+    if isinstance(pools := value.get("pools"), list):
+        full["pools"] = [{key: _listed(item) if key in ("kubelet", "allocation") else item for key, item in pool.items()} if isinstance(pool, dict) else pool for pool in pools]
+    return full
+
+
+def _listed(value: Any) -> Any:
+    return [str(value)] if isinstance(value, (str, int)) and not isinstance(value, bool) else value
+
+
+def _short(values: tuple[str, ...]) -> str | list[str]:
+    return values[0] if len(values) == 1 else list(values)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        found = {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+        return {key: item for key, item in found.items() if item not in (None, [], {}) or (key == "gpu" and item == {})}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value.isoformat() if isinstance(value, (date, datetime)) else value
+
+
+_adapter: list[TypeAdapter[Any]] = []
+
+
+def _schema() -> TypeAdapter[Any]:
+    """The checker of the written form, made when it is first needed."""
+    if not _adapter:
+        from typing import Annotated
+
+        from pydantic import Field, StringConstraints, TypeAdapter
+
+        name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
+        text = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[ -~]+$")]
+        globals().update(
+            SchemaName=Literal["compat.cluster/v1"],
+            Name=name,
+            Text=text,
+            Texts=Annotated[tuple[text, ...], Field(max_length=10_000)],
+            Versions=Annotated[tuple[text, ...], Field(min_length=1, max_length=64)],
+            Count=Annotated[int, Field(ge=0, le=1_000_000)],
+        )
+        _adapter.append(TypeAdapter(ClusterState))
+    return _adapter[0]

@@ -36,7 +36,7 @@ class _Replay:
     def __init__(self, matrix: Matrix, document: Mapping[str, Any]) -> None:
         self.matrix = matrix
         self.document = document
-        self.situation: Situation = resolve(matrix, ClusterState.model_validate(document["start"]))
+        self.situation: Situation = resolve(matrix, ClusterState.from_value(document["start"]))
         self.versions: dict[str, Version] = {part.key: part.version for part in self.situation.parts}
         self.begun = dict(self.versions)
 

@@ -26,6 +26,7 @@ _LIMIT = 600
 _BOUND_LIMIT = 400
 """Largest number of combinations of a component and the core variables that its bound looks at."""
 
+_Profile = tuple[list[State], list[tuple[int, int]]]
 _Node = TypeVar("_Node", State, tuple[State, State])
 
 
@@ -62,7 +63,7 @@ class _Part:
         combined = (*variables, *self.near)
         self._places = [tuple(combined.index(v) for v in table.variables) for table in self.tables]
         self._moves: dict[State, list[tuple[State, int]]] = {}
-        self._profiles: dict[tuple[State, State], tuple[tuple[State, int], ...] | None] = {}
+        self._profiles: dict[tuple[State, State], _Profile | None] = {}
 
     def look(self, core: State) -> State:
         """The values of a core state that matter here."""
@@ -86,31 +87,38 @@ class _Part:
             if tuple(after) != state:
                 yield tuple(after), cost
 
-    def profile(self, state: State, near: State) -> tuple[tuple[State, int], ...] | None:
-        """Per table the combination and the cost of entering it; None if a table forbids it."""
+    def profile(self, state: State, near: State) -> _Profile | None:
+        """Combinations of the tables, and which of them cost how much to enter; None if a table forbids one."""
         key = (state, near)
-        if key not in self._profiles:
-            self._profiles[key] = self._profile(state + near)
-        return self._profiles[key]
+        try:
+            return self._profiles[key]
+        except KeyError:
+            found = self._profiles[key] = self._profile(state + near)
+            return found
 
-    def _profile(self, values: State) -> tuple[tuple[State, int], ...] | None:
-        found = []
-        for table, places in zip(self.tables, self._places, strict=True):
-            combination = tuple(values[place] for place in places)
+    def _profile(self, values: State) -> _Profile | None:
+        combinations = []
+        prices = []
+        for number, (table, places) in enumerate(zip(self.tables, self._places, strict=True)):
+            combination = tuple([values[place] for place in places])
             if combination in table.forbidden:
                 return None
-            found.append((combination, table.entry.get(combination, 0)))
-        return tuple(found)
+            combinations.append(combination)
+            price = table.entry.get(combination)
+            if price:
+                prices.append((number, price))
+        return combinations, prices
 
     def entry(self, before: State, near: State, after: State, there: State) -> int | None:
         """Cost of the combinations that are entered; None if one is forbidden."""
         new = self.profile(after, there)
         if new is None:
             return None
+        if not new[1]:
+            return 0
         old = self.profile(before, near)
-        if old is None:  # a start that was never allowed: everything counts as it is found
-            old = tuple((tuple((*before, *near)[p] for p in places), 0) for places in self._places)
-        return sum(price for (here, price), (was, _) in zip(new, old, strict=True) if price and here != was)
+        here = old[0] if old else [tuple([(*before, *near)[p] for p in places]) for places in self._places]
+        return sum([price for number, price in new[1] if new[0][number] != here[number]])
 
     def ending(self, state: State, near: State) -> int | None:
         """Cost of ending there; None if it is no goal."""

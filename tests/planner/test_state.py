@@ -52,7 +52,7 @@ def test_the_documented_state_is_read_and_written_back() -> None:
 
 def test_only_kubernetes_is_needed() -> None:
     """1.30 without quotes is not 1.3."""
-    assert ClusterState.parse("kubernetes: 1.30").kubernetes == ["1.30"]
+    assert ClusterState.parse("kubernetes: 1.30").kubernetes == ("1.30",)
 
 
 @pytest.mark.parametrize(
