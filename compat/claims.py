@@ -13,7 +13,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from compat.ranges import Range, parse_range
+from compat.ranges import KnownRange, Range, parse_range
 from compat.versions import PLAIN, Lineage, Version
 
 __all__ = ["GRADES", "KINDS", "Claim", "Release", "Source", "Subject"]
@@ -105,7 +105,11 @@ class Claim:
 
     @classmethod
     def undecoded(cls, source: str, detail: str, **plain: Any) -> Claim:
-        """Make a claim whose source and detail are still JSON text."""
+        """Make a claim whose source and detail are still JSON text.
+
+        Besides the fields *plain* may have ``members``, which releases lie in the claim's ranges, as hexadecimal bits, and ``positions``,
+        which gives for a component the position of each release in these bits.
+        """
         claim = cls.__new__(cls)
         claim.__dict__.update(plain, undecoded={"source": source, "detail": detail})
         if detail == "{}":
@@ -120,17 +124,23 @@ class Claim:
     @cached_property
     def subject_range(self) -> Range:
         """`versions`, parsed."""
-        return parse_range(self.versions, self.subject_lineage)
+        return self._range("subject", self.versions, self.subject, self.subject_lineage)
 
     @cached_property
     def object_range(self) -> Range:
         """`object_versions`, parsed."""
-        return parse_range(self.object_versions, self.object_lineage)
+        return self._range("object", self.object_versions, self.object, self.object_lineage)
 
     @cached_property
     def to_range(self) -> Range:
         """``to_versions`` of an upgrade rule, parsed."""
-        return parse_range(str(self.detail.get("to_versions") or ""), self.subject_lineage)
+        return self._range("to", str(self.detail.get("to_versions") or ""), self.subject, self.subject_lineage)
+
+    def _range(self, which: str, text: str, component: str, lineage: Lineage) -> Range:
+        members, positions = self.__dict__.get("members", {}).get(which), self.__dict__.get("positions")
+        if members is None or positions is None:
+            return parse_range(text, lineage)
+        return KnownRange(text, lineage, positions(component), int(members, 16))
 
     def stands_on(self, day: date) -> bool:
         """Whether the statement could be read on *day*."""

@@ -14,6 +14,7 @@ contains 0.4.0, its successor.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from packaging.ranges import VersionRange
@@ -23,7 +24,7 @@ from packaging.version import Version as PackagingVersion
 from compat.errors import InvalidRangeError
 from compat.versions import PLAIN, Lineage, Version
 
-__all__ = ["Range", "parse_range"]
+__all__ = ["KnownRange", "Range", "parse_range"]
 
 _MAX_LENGTH = 20_000
 _CLAUSE = re.compile(r"^(?P<op>~=|==|!=|<=|>=|<|>)\s*v?(?P<version>[0-9][0-9A-Za-z.!+-]*?)(?P<star>\.\*)?$")
@@ -60,6 +61,25 @@ class Range:
     def covers(self, other: Range) -> bool:
         """Whether every version of *other* lies in this range."""
         return other._engine.is_subset(self._engine)
+
+
+class KnownRange(Range):
+    """A range of which it is known already which releases lie in it; only other versions are compared."""
+
+    __slots__ = ("_lineage", "_members", "_positions")
+
+    def __init__(self, text: str, lineage: Lineage, positions: Mapping[PackagingVersion, int], members: int) -> None:
+        self.text = text
+        self._lineage = lineage
+        self._positions = positions
+        self._members = members
+        """Bit n: the release at position n lies in the range."""
+
+    def __contains__(self, version: Version) -> bool:
+        position = self._positions.get(version.key)
+        if position is None:
+            return version in parse_range(self.text, self._lineage)
+        return self._members >> position & 1 == 1
 
 
 def _bump(number: str) -> str:

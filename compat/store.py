@@ -24,6 +24,7 @@ from packaging.version import Version as PackagingVersion
 
 from compat.claims import Claim, Release, Subject
 from compat.errors import StoreError
+from compat.ranges import parse_range
 from compat.versions import PLAIN, Lineage, Version
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Store:
         self._connection = connection
         self.meta: dict[str, str] = dict(connection.execute("select key, value from meta"))
         self._lineages: dict[str, Lineage] = {}
+        self._owners: dict[str, str] = {}
+        self._order: dict[str, dict[PackagingVersion, int]] = {}
         self._claims: dict[str, Claim] = {}
         """Every claim that was read, so that one claim is one object however it is found."""
 
@@ -105,6 +108,7 @@ class Store:
             rules = json.loads(row[4])
             lineage = Lineage(row[0], {int(number): epoch for number, epoch in rules["epochs"].items()}, rules["pattern"])
             self._lineages[row[0]] = lineage
+            self._owners[row[0]] = row[5] or row[0]
             found[row[0]] = Subject(row[0], row[1], date.fromisoformat(row[2]), tuple(json.loads(row[3])), lineage, row[5], json.loads(row[6]))
         return found
 
@@ -133,7 +137,7 @@ class Store:
         condition = f" where {where}" if where else ""
         query = (
             "select id, kind, subject, versions, object, object_versions, scope, grade, severity, closed, known_from, known_until,"  # noqa: S608  # the condition is ours
-            f" source, summary, detail, layer from claims{condition} order by position"
+            f" source, summary, detail, layer, subject_members, object_members, to_members from claims{condition} order by position"
         )
         for row in self._connection.execute(query, tuple(parameters)):
             claim = self._claims.get(row[0])
@@ -154,12 +158,20 @@ class Store:
         cursor = self._connection.execute(sql, tuple(parameters))
         return [column[0] for column in cursor.description or ()], cursor.fetchall()
 
+    def _positions(self, subject: str) -> dict[PackagingVersion, int]:
+        """Position of each release of a subject, oldest first, as the bits of a claim's members count them."""
+        if subject not in self._order:
+            owner = self._owners.get(subject, subject)
+            rows = self._connection.execute("select key from releases where subject = ? order by position desc", (owner,)).fetchall()
+            self._order[subject] = {PackagingVersion(key): place for place, (key,) in enumerate(rows)}
+        return self._order[subject]
+
     def _claim(self, row: tuple[Any, ...]) -> Claim:
         scope = {} if row[6] == "{}" else {word: tuple(values) for word, values in json.loads(row[6]).items()}
         claim = self._claims[row[0]] = Claim.undecoded(
             id=row[0], kind=row[1], subject=row[2], versions=row[3], object=row[4], object_versions=row[5], scope=scope, grade=row[7],
             severity=row[8], closed=bool(row[9]), known_from=date.fromisoformat(row[10]), known_until=_day(row[11]), source=row[12],
-            summary=row[13], detail=row[14], layer=row[15],
+            summary=row[13], detail=row[14], layer=row[15], members={"subject": row[16], "object": row[17], "to": row[18]}, positions=self._positions,
             subject_lineage=self._lineages.get(row[2], PLAIN), object_lineage=self._lineages.get(row[4], PLAIN),
         )  # fmt: skip
         return claim
@@ -284,7 +296,7 @@ _COLUMNS: dict[str, dict[str, type]] = {
     "claims": {
         "position": int, "id": str, "kind": str, "subject": str, "versions": str, "object": str, "object_versions": str, "scope": str,
         "grade": str, "severity": str, "closed": int, "known_from": str, "known_until": str, "source": str, "link": str, "summary": str,
-        "detail": str, "layer": str, "place": str,
+        "detail": str, "layer": str, "place": str, "subject_members": str, "object_members": str, "to_members": str,
     },
 }  # fmt: skip
 
@@ -318,9 +330,10 @@ def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[
         }
         for position, release in enumerate(sorted(knowledge.releases, key=lambda item: (item.version, item.version.parts), reverse=True))
     ], "position"  # fmt: skip
+    members = _Members(knowledge)
     yield "claims", [
         {
-            "position": position, "id": claim.id, "kind": claim.kind, "subject": claim.subject, "versions": claim.versions, "object": claim.object,
+            **members.of(claim), "position": position, "id": claim.id, "kind": claim.kind, "subject": claim.subject, "versions": claim.versions, "object": claim.object,
             "object_versions": claim.object_versions, "scope": _json(claim.scope), "grade": claim.grade, "severity": claim.severity,
             "closed": int(claim.closed), "known_from": claim.known_from.isoformat(), "known_until": _iso(claim.known_until),
             "source": _json({key: value for key in ("repo", "ref", "path", "url", "locator") if (value := getattr(claim.source, key))}),
@@ -328,6 +341,36 @@ def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[
         }
         for position, claim in enumerate(knowledge.claims)
     ], "position"  # fmt: skip
+
+
+class _Members:
+    """Which releases lie in the ranges of claims."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._subjects = knowledge.subjects
+        self._releases: dict[str, list[Version]] = {}
+        for release in sorted(knowledge.releases, key=lambda item: (item.version, item.version.parts)):
+            self._releases.setdefault(release.subject, []).append(release.version)
+        self._known: dict[tuple[str, str], str | None] = {}
+
+    def of(self, claim: Claim) -> dict[str, str | None]:
+        """Columns of a claim's row."""
+        to = str(claim.detail.get("to_versions") or "") if claim.kind == "upgrade" else ""
+        return {
+            "subject_members": self._bits(claim.subject, claim.versions),
+            "object_members": self._bits(claim.object, claim.object_versions),
+            "to_members": self._bits(claim.subject, to),
+        }
+
+    def _bits(self, name: str, text: str) -> str | None:
+        subject = self._subjects.get(name)
+        releases = self._releases.get(subject.releases_of or name) if subject else None
+        if not subject or not releases:
+            return None
+        if (name, text) not in self._known:
+            found = parse_range(text, subject.lineage)
+            self._known[name, text] = f"{sum(1 << place for place, version in enumerate(releases) if version in found):x}"
+        return self._known[name, text]
 
 
 def _iso(day: date | None) -> str | None:
