@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -103,7 +104,7 @@ def write_out(text: str, target: Path | None) -> None:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
+                stream.write(re.sub(r"\x1b\[\d*m", "", text))  # colours belong to a terminal
             os.chmod(name, 0o644)
             os.replace(name, target)
         except BaseException:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from planner.plan import Plan, Step
 
-__all__ = ["Sources", "back", "change_words", "drain_words", "headline", "main_claims", "verdict_line"]
+__all__ = ["Sources", "back", "change_words", "count_words", "drain_words", "end_words", "headline", "main_claims", "verdict_line"]
 
 
 class Sources:
@@ -50,6 +50,17 @@ def drain_words(step: Step) -> str:
     return ", ".join(parts) or "-"
 
 
+def end_words(plan: Plan) -> str:
+    """What runs at the end of a plan."""
+    parts = ((*key.partition("@")[::2], version) for key, version in plan.end.items())
+    return ", ".join(f"{component} {version}" + (f" (pool {pool})" if pool else "") for component, pool, version in parts)
+
+
+def count_words(count: int, noun: str) -> str:
+    """A number with its noun in the right number."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def change_words(step: Step, most: int | None = None) -> str:
     """What else moves in a step."""
     words = [f"{change.component} {change.from_} -> {change.to}" for change in step.changes[1:]]
@@ -59,14 +70,15 @@ def change_words(step: Step, most: int | None = None) -> str:
 
 
 def back(step: Step) -> str:
-    """Whether there is a way back."""
-    return "-" if step.kind == "hold" else "yes" if step.reversible else "no"
+    """Whether there is a way back: a question mark where no procedure is known."""
+    return "-" if step.kind == "hold" else "no" if not step.reversible else "yes" if step.rollback else "?"
 
 
 def verdict_line(plan: Plan) -> str:
     """The outcome in one line."""
     cost = plan.cost
-    price = f"{cost.steps} steps, {cost.gpu_nodes_drained} GPU node drains" + (f", {cost.other_nodes_drained} other node drains" if cost.other_nodes_drained else "")
+    price = f"{count_words(cost.steps, 'step')}, {count_words(cost.gpu_nodes_drained, 'GPU node drain')}"
+    price += f", {count_words(cost.other_nodes_drained, 'other node drain')}" if cost.other_nodes_drained else ""
     proven = ", proven optimal" if plan.optimal else ""
     if plan.status == "impossible":
         return f"Verdict: impossible. {plan.conflict.text if plan.conflict else ''}"
@@ -76,7 +88,7 @@ def verdict_line(plan: Plan) -> str:
             return f"Verdict: not safe at the end; the plan adds no risk, but pairs that nothing vouches for stay as they are now, see the findings; {price}{proven}."
         first = plan.holds[0].before if plan.holds else "the start"
         if plan.exit_code == 10:
-            return f"Verdict: safe but for accepted risks ({count} unknown pairs accepted); {price}{proven}."
-        return f"Verdict: on hold before {first}: {count} pair{'s' if count != 1 else ''} that nothing vouches for; {price}{proven}."
+            return f"Verdict: safe but for accepted risks ({count_words(count, 'unknown pair')} accepted); {price}{proven}."
+        return f"Verdict: on hold before {first}: {count_words(count, 'pair')} that nothing vouches for; {price}{proven}."
     weakest = "every pair relied on is tested" if plan.status == "tested" else "every pair relied on is tested or declared by its vendor"
     return f"Verdict: safe; {weakest}; {price}{proven}."

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cli.render.common import Sources, back, change_words, drain_words, headline, main_claims, verdict_line
+from cli.render.common import Sources, back, change_words, drain_words, end_words, headline, main_claims, verdict_line
 from planner.plan import Action, Plan, Step
 
 __all__ = ["escape", "render"]
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!@])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<#|~!]|^[>+-])")
 
 
 def escape(text: str) -> str:
-    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells, no links."""
+    escaped = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    # A backslash does not stop a mention or a bare link, since they are found after unescaping; an invisible space does.
+    return re.sub(r"(?<!\w)@(?=\w)", "@\u200b", escaped).replace("://", ":\u200b//").replace("www.", "www\u200b.")
 
 
 def render(plan: Plan) -> str:
@@ -38,12 +40,13 @@ def render(plan: Plan) -> str:
 def _summary(plan: Plan) -> list[str]:
     cost = plan.cost
     rows = [
+        *([("Cluster", plan.start["name"])] if plan.start.get("name") else []),
         ("Steps", str(cost.steps)),
         ("GPU nodes drained", str(cost.gpu_nodes_drained)),
         ("Other nodes drained", str(cost.other_nodes_drained)),
         ("Pairs relied on that nothing vouches for", str(cost.unknown_pairs)),
         ("Proven optimal", "yes" if plan.optimal else "no"),
-        ("At the end", ", ".join(f"{key} {version}" for key, version in plan.end.items())),
+        ("At the end", end_words(plan)),
     ]
     lines = ["## Summary", "", "| | |", "|---|---|", *(f"| {name} | {escape(value)} |" for name, value in rows), ""]
     if plan.conditions:
@@ -89,7 +92,7 @@ def _step(plan: Plan, step: Step, sources: Sources) -> list[str]:
     if step.kind == "hold":
         return [f"## {step.id}: hold", "", "Do not go on before every question above is answered.", ""]
     where = f" of pool {step.pool}" if step.pool else ""
-    lines = [f"## {step.id}: {escape(step.component)}{escape(where)} {escape(step.from_)} -> {escape(step.to)}", ""]
+    lines = [f"## {step.id}: {escape(step.component + where)} {escape(step.from_)} -> {escape(step.to)}", ""]
     if len(step.changes) > 1:
         lines += [f"Moves along: {escape(change_words(step))}.", ""]
     if step.drains.gpu_nodes or step.drains.other_nodes:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from tabulate import tabulate
 
-from cli.render.common import Sources, back, change_words, drain_words, headline, main_claims, verdict_line
+from cli.render.common import Sources, back, change_words, count_words, drain_words, headline, main_claims, verdict_line
 from planner.plan import Finding, Plan, Step
 
 __all__ = ["render"]
@@ -66,8 +66,9 @@ def _duties(step: Step) -> Iterable[str]:
         return
     pins = [action.text for action in before if action.text.startswith("Pin ")]
     always = sum(1 for action in before if not action.condition)
-    counts = f"{always} things to do or check first, {len(before) - always} more only if the cluster uses what they are about"
-    yield f"{step.id}: {counts}." + "".join(f" {text}" for text in pins)
+    parts = [f"{count_words(always, 'thing')} to do or check first"] if always else []
+    parts += [f"{len(before) - always} {'more ' if always else ''}only if the cluster uses what they are about"] if always < len(before) else []
+    yield f"{step.id}: {', '.join(parts)}." + "".join(f" {text}" for text in pins)
 
 
 def _findings(plan: Plan, sources: Sources) -> Iterable[str]:
