@@ -67,6 +67,18 @@ def query(
     write_out(renderer.render_rows(columns, rows, as_json=output is TableFormat.json), output_file)
 
 
+@app.command("graph")
+def graph(
+    as_of: AsOf = None,
+    output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
+    output_file: OutputFile = None,
+) -> None:
+    """Show who constrains whom: which component's versions are limited by which other, and by how many claims."""
+    from cli.render import graph as renderer
+
+    write_out(renderer.render(load_matrix(as_of), as_json=output is TableFormat.json), output_file)
+
+
 @app.command("check")
 def check(
     folder: Annotated[Path | None, typer.Argument(metavar="[FOLDER]", help="Folder of knowledge files.  [default: the built-in knowledge]")] = None,

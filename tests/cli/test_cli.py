@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import networkx
 import pytest
 
 from tests.conftest import SMALL
@@ -225,6 +226,9 @@ def test_kb(run: Run) -> None:
     assert "operator" in run("kb", "show", "operator", "--kind", "bundle", *DAY).stdout
     counted = json.loads(run("kb", "query", "select kind, count(*) as n from claims group by kind order by kind", "-o", "json").stdout)
     assert counted[0].keys() == {"kind", "n"}
+    graph = networkx.node_link_graph(json.loads(run("kb", "graph", *DAY, "-o", "json").stdout), edges="edges")
+    assert graph.edges["kubelet", "kubernetes"]["claims"] == ["skew"]
+    assert "operator" in run("kb", "graph", *DAY).stdout
     assert "no faults" in run("kb", "check").stdout
     assert run("kb", "check", str(SMALL)).returncode == 0
 
