@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -67,7 +68,7 @@ def _usage(error: TyperException) -> str:
 def main() -> None:
     """Run the command line."""
     gc.disable()  # a command is over before a collection could pay
-    name = "kubectl compat" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "compat"
+    name = "kubectl compat" if Path(sys.argv[0]).name.startswith("kubectl-") else "compat"
     try:
         code = typer.main.get_command(app).main(prog_name=name, standalone_mode=False)
         sys.stdout.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -13,7 +13,7 @@ from compat.errors import InputError
 __all__ = ["matrix", "why"]
 
 
-class Relation(str, Enum):
+class Relation(StrEnum):
     """What the two versions are to each other."""
 
     together = "together"
@@ -25,7 +25,9 @@ def why(
     one: Annotated[str, typer.Argument(metavar="COMPONENT=VERSION", help="Such as gpu-operator=25.3.2; 1.33 stands for the newest 1.33.")],
     other: Annotated[str, typer.Argument(metavar="COMPONENT=VERSION", help="Such as kubernetes=1.35.")],
     scope: ScopeOption = None,
-    relation: Annotated[Relation, typer.Option("--relation", help="Two parts together, going from one version to the other, or both at once while rolling.")] = Relation.together,
+    relation: Annotated[
+        Relation, typer.Option("--relation", help="Two parts together, going from one version to the other, or both at once while rolling.")
+    ] = Relation.together,
     as_of: AsOf = None,
     output: Annotated[TableFormat, typer.Option("-o", "--output", help="Format.")] = TableFormat.table,
     output_file: OutputFile = None,
@@ -44,7 +46,11 @@ def why(
     else:
         from compat.hops import resolve_coexistence, resolve_hop, verdict_of_hop
 
-        verdict = verdict_of_hop(resolve_hop(knowledge, first, second, words)) if relation is Relation.upgrade else resolve_coexistence(knowledge, first, second, words)
+        verdict = (
+            verdict_of_hop(resolve_hop(knowledge, first, second, words))
+            if relation is Relation.upgrade
+            else resolve_coexistence(knowledge, first, second, words)
+        )
     parts = (knowledge.part(first), knowledge.part(second))
     write_out(renderer.render(parts, verdict, knowledge.snapshot, as_json=output is TableFormat.json), output_file)
     raise typer.Exit({"broken": 20, "unknown": 30}.get(verdict.grade, 0))

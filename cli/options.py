@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from datetime import date
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["AsOf", "Format", "OutputFile", "ScopeOption", "TableFormat", "load_matrix", "pair", "pairs", "parse_day", "write_out"]
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """Formats of plans."""
 
     table = "table"
@@ -30,7 +30,7 @@ class Format(str, Enum):
     markdown = "markdown"
 
 
-class TableFormat(str, Enum):
+class TableFormat(StrEnum):
     """Formats of answers."""
 
     table = "table"
@@ -105,8 +105,8 @@ def write_out(text: str, target: Path | None) -> None:
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
                 stream.write(re.sub(r"\x1b\[\d*m", "", text))  # colours belong to a terminal
-            os.chmod(name, 0o644)
-            os.replace(name, target)
+            Path(name).chmod(0o644)
+            Path(name).replace(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from compat.errors import InputError
 __all__ = ["plan"]
 
 
-class Assume(str, Enum):
+class Assume(StrEnum):
     """What to fill in."""
 
     era = "era"
@@ -23,14 +23,14 @@ class Assume(str, Enum):
     none = "none"
 
 
-class NodesAt(str, Enum):
+class NodesAt(StrEnum):
     """Where nodes may end."""
 
     target = "target"
     supported = "supported"
 
 
-class Prefer(str, Enum):
+class Prefer(StrEnum):
     """What matters first."""
 
     drains = "fewest-drains"
@@ -40,18 +40,31 @@ class Prefer(str, Enum):
 
 def plan(
     to: Annotated[str, typer.Option("--to", metavar="VERSION", help="Kubernetes version to reach, such as 1.37.")],
-    start: Annotated[str | None, typer.Option("--from", metavar="VERSION", help="Kubernetes version now; the rest is assumed, see --assume and --with.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="VERSION", help="Kubernetes version now; the rest is assumed, see --assume and --with.")
+    ] = None,
     state: Annotated[Path | None, typer.Option("--state", metavar="FILE", help="Cluster state (compat.cluster/v1, YAML or JSON), instead of --from.")] = None,
-    with_: Annotated[list[str] | None, typer.Option("--with", metavar="COMPONENT=VERSION", help="Your own version of a part, or COMPONENT=absent. Repeatable.")] = None,
-    provider: Annotated[str | None, typer.Option("--provider", metavar="NAME", help="Who runs the cluster: kubeadm, eks, aks, gke, openshift, rke2, ...")] = None,
+    with_: Annotated[
+        list[str] | None, typer.Option("--with", metavar="COMPONENT=VERSION", help="Your own version of a part, or COMPONENT=absent. Repeatable.")
+    ] = None,
+    provider: Annotated[
+        str | None, typer.Option("--provider", metavar="NAME", help="Who runs the cluster: kubeadm, eks, aks, gke, openshift, rke2, ...")
+    ] = None,
     as_of: AsOf = None,
-    assume: Annotated[Assume, typer.Option("--assume", help="With --from, fill in the stack that was usual at that version's time, today's newest, or nothing.")] = Assume.era,
-    nodes_at: Annotated[NodesAt, typer.Option("--nodes-at", help="Whether nodes must end on the target, or on any version still supported within the skew.")] = NodesAt.target,
+    assume: Annotated[
+        Assume, typer.Option("--assume", help="With --from, fill in the stack that was usual at that version's time, today's newest, or nothing.")
+    ] = Assume.era,
+    nodes_at: Annotated[
+        NodesAt, typer.Option("--nodes-at", help="Whether nodes must end on the target, or on any version still supported within the skew.")
+    ] = NodesAt.target,
     prefer: Annotated[Prefer, typer.Option("--prefer", help="What to save first.")] = Prefer.drains,
     accept: Annotated[list[str] | None, typer.Option("--accept", metavar="ID", help="Accept the risk of an unknown pair by its id. Repeatable.")] = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Format of the plan.")] = Format.table,
     output_file: OutputFile = None,
-    export_problem: Annotated[Path | None, typer.Option("--export-problem", metavar="FILE", help="Write the compiled problem as JSON, to check the optimum with a solver of your own.")] = None,
+    export_problem: Annotated[
+        Path | None,
+        typer.Option("--export-problem", metavar="FILE", help="Write the compiled problem as JSON, to check the optimum with a solver of your own."),
+    ] = None,
 ) -> None:
     """Plan an ordered, safe upgrade path.
 

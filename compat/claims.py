@@ -16,7 +16,7 @@ from typing import Any
 from compat.ranges import KnownRange, Range, parse_range
 from compat.versions import PLAIN, Lineage, Version
 
-__all__ = ["GRADES", "KINDS", "Claim", "Release", "Source", "Subject"]
+__all__ = ["GRADES", "KINDS", "Claim", "LifeCycle", "Release", "Source", "Subject"]
 
 KINDS = ("support", "require", "conflict", "upgrade", "bundle", "lifecycle", "feature", "api", "offer", "order")
 """Kinds of claims, see docs/data-format.md."""
@@ -164,6 +164,20 @@ class Release:
     def text(self) -> str:
         """The version as the project writes it."""
         return self.version.text
+
+
+@dataclass(frozen=True, slots=True)
+class LifeCycle:
+    """What is known of how long a version is supported, as of some day."""
+
+    branch_type: str
+    """``lts``, ``production``...; empty where the product has no such branches."""
+    supported: bool
+    """Whether it is supported on that day."""
+    until: date | None
+    """Last day of support, as far as is known."""
+    claim: Claim
+    """The statement that says so."""
 
 
 @dataclass(frozen=True)

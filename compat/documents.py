@@ -54,7 +54,7 @@ class _Builder:
         self.nodes = 0
         self.seen: set[int] = set()
         self.makers: dict[str, Callable[[str], Any]] = {
-            "null": lambda text: None,
+            "null": lambda _: None,
             "bool": lambda text: text.lower() in ("true", "yes", "on"),
             "int": _integer,
             "timestamp": _day,
@@ -64,6 +64,8 @@ class _Builder:
         self.faults.append(Fault(f"{self.document.name}:{node.start_mark.line + 1}", what))
 
     def build(self, node: yaml.Node, path: Path_) -> Any:
+        import yaml
+
         self.nodes += 1
         self.document.lines[path] = node.start_mark.line + 1
         if self.nodes > _MAX_NODES or len(path) > _MAX_DEPTH:
@@ -76,10 +78,10 @@ class _Builder:
         if kind not in ("map", "seq", "str", "float", *self.makers):
             self.fault(node, f"the tag {printable(node.tag)} is not supported; write a plain value")
             return None
-        if node.id == "scalar":
+        if isinstance(node, yaml.ScalarNode):
             maker = self.makers.get(kind)
             return maker(node.value) if maker else node.value
-        if node.id == "sequence":
+        if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         return self._mapping(node, path)
 
@@ -99,7 +101,7 @@ class _Builder:
 
 
 def _integer(text: str) -> int | str:
-    return int(text) if text.lstrip("+-").isdecimal() and len(text) < 16 and not text.startswith("0") or text == "0" else text
+    return int(text) if (text.lstrip("+-").isdecimal() and len(text) < 16 and not text.startswith("0")) or text == "0" else text
 
 
 def _day(text: str) -> date | str:

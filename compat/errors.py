@@ -76,9 +76,7 @@ class UnknownComponentError(InputError):
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         hint = nearest(name, known)
-        super().__init__(
-            f"unknown component {printable(name)!r}{hint or '; see `compat kb list`'}"
-        )
+        super().__init__(f"unknown component {printable(name)!r}{hint or '; see `compat kb list`'}")
         self.name = name
 
 

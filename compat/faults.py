@@ -37,7 +37,9 @@ def _document_path(document: Document, loc: Sequence[str | int]) -> tuple[str | 
     """Drop from a pydantic location what names a branch of a union and not a place in the file."""
     path: tuple[str | int, ...] = ()
     for position, part in enumerate(loc):
-        if (*path, part) in document.lines or (position == len(loc) - 1 and not str(part).startswith(("function-", "tuple[", "dict[", "list[", "constrained-"))):
+        if (*path, part) in document.lines or (
+            position == len(loc) - 1 and not str(part).startswith(("function-", "tuple[", "dict[", "list[", "constrained-"))
+        ):
             path = (*path, part)
     return path
 

@@ -7,14 +7,10 @@ meet only through a hub, as add-ons do through the control plane, can be planned
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
 
 import networkx
 
 from compat.matrix import Matrix
-
-if TYPE_CHECKING:
-    Graph = networkx.DiGraph[str]
 
 __all__ = ["CONSTRAINING", "constraint_graph", "groups"]
 
@@ -22,7 +18,7 @@ CONSTRAINING = ("support", "require", "conflict", "bundle", "offer")
 """Kinds of claims that speak of pairs of versions of two components."""
 
 
-def constraint_graph(matrix: Matrix) -> Graph:
+def constraint_graph(matrix: Matrix) -> networkx.DiGraph[str]:
     """Return the graph of the components, as of the matrix's day.
 
     Nodes have ``title`` and ``role``. Edges have ``claims`` (ids, sorted), ``kinds`` (kind -> number of claims) and ``relies``
@@ -32,7 +28,7 @@ def constraint_graph(matrix: Matrix) -> Graph:
     for claim in matrix.store.claims(f"kind in ({', '.join('?' * len(CONSTRAINING))})", CONSTRAINING):
         if claim.stands_on(matrix.as_of) and claim.object in matrix.subjects and claim.subject != claim.object:
             found[claim.subject, claim.object].append((claim.id, claim.kind))
-    graph: Graph = networkx.DiGraph()
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
     for identity, subject in sorted(matrix.subjects.items()):
         if subject.role:
             graph.add_node(identity, title=subject.title, role=subject.role)
@@ -43,7 +39,7 @@ def constraint_graph(matrix: Matrix) -> Graph:
     return graph
 
 
-def groups(graph: Graph, hub: str) -> list[set[str]]:
+def groups(graph: networkx.DiGraph[str], hub: str) -> list[set[str]]:
     """Components that hang together without *hub*, the largest group first.
 
     Raises:

@@ -6,6 +6,7 @@ Upgrade rules are claims like all others. ``forbidden``, ``needs-stop`` and ``un
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -82,7 +83,13 @@ def hop(matrix: Matrix, component: str, start: Version, end: Version, scope: Sco
                 deciding.setdefault(rule, []).append(claim)
                 if claim.detail.get("reversible") is False:
                     reversible = False
-        elif crossed and end > start and not claim.detail.get("step") and not claim.detail.get("cve") and any(one in claim.subject_range and other in claim.to_range for one, other in crossed):
+        elif (
+            crossed
+            and end > start
+            and not claim.detail.get("step")
+            and not claim.detail.get("cve")
+            and any(one in claim.subject_range and other in claim.to_range for one, other in crossed)
+        ):
             condition = describe(match.open)
             if claim.detail.get("condition"):
                 condition = " and ".join(part for part in (condition, str(claim.detail["condition"])) if part)
@@ -120,7 +127,7 @@ def waypoints(matrix: Matrix, name: str, start: Version, end: Version) -> list[t
         return [(start, end)]
     between = sorted({release.version for release in matrix.releases(name) if start < release.version < end and release.version.parts > 2})
     stations = [start, *between, end]
-    return [(start, end), *zip(stations, stations[1:], strict=False)]
+    return [(start, end), *itertools.pairwise(stations)]
 
 
 def resolve_hop(matrix: Matrix, one: Given, other: Given, scope: Scope | None = None) -> Hop:

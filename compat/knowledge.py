@@ -132,7 +132,9 @@ class _Reader:
                     prefix = f"{row.id}-{name}" if row.id else _row_id(table.id, defaults, row, name)
                     self.add_claim(document, file, (*path, "cells", name), prefix, defaults, cell)
 
-    def add_claim(self, document: Document, file: SubjectFile, path: tuple[str | int, ...], identity: str, defaults: Mapping[str, Any], entry: ClaimFields) -> None:
+    def add_claim(
+        self, document: Document, file: SubjectFile, path: tuple[str | int, ...], identity: str, defaults: Mapping[str, Any], entry: ClaimFields
+    ) -> None:
         fields = {**defaults, **_given(entry)}
         if "scope" in defaults and entry.scope:
             fields["scope"] = {**defaults["scope"], **entry.scope}
@@ -336,5 +338,3 @@ def load_knowledge(folder: Path) -> Knowledge:
     if reader.faults:
         raise KnowledgeError(reader.faults)
     return reader.knowledge
-
-

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from compat.claims import Claim, Release, Subject
+from compat.claims import Claim, LifeCycle, Release, Subject
 from compat.errors import InputError, UnknownComponentError, UnknownVersionError
 from compat.scope import Fit, Match, Scope, ScopeWords
 from compat.store import Snapshot, Store, open_store
@@ -136,7 +136,9 @@ class Matrix:
         if version.parts < 3 and not version.suffix and (newest := lines.newest.get(_prefix(version, version.parts))) is not None:
             return Version(version.text, newest.key, newest.release, version.parts, version.suffix)
         if _prefix(version, 1 if version.parts == 1 else lines.width) not in lines.prefixes:
-            raise UnknownVersionError(f"{subject.id} {version.text} is not known; the newest release known is {lines.latest}, see `compat kb show {subject.id}`")
+            raise UnknownVersionError(
+                f"{subject.id} {version.text} is not known; the newest release known is {lines.latest}, see `compat kb show {subject.id}`"
+            )
         return version
 
     def part(self, given: Given) -> Part:
@@ -164,7 +166,9 @@ class Matrix:
         key = (name, version and version.key, other)
         if key not in self._of_version:
             self._of_version[key] = [
-                claim for claim in self.between(name, other) if claim.subject == name and (not claim.versions or (version is not None and version in claim.subject_range))
+                claim
+                for claim in self.between(name, other)
+                if claim.subject == name and (not claim.versions or (version is not None and version in claim.subject_range))
             ]
         return self._of_version[key]
 
@@ -186,8 +190,8 @@ class Matrix:
             ]
         return self._of_version[key]
 
-    def lifecycle(self, name: str, version: Version, day: date | None = None) -> dict[str, object] | None:
-        """Life cycle of a version: ``branch_type``, ``supported`` on the day, ``until`` (the last known day) and the claim.
+    def lifecycle(self, name: str, version: Version, day: date | None = None) -> LifeCycle | None:
+        """Life cycle of a version on a day; default: the as-of day.
 
         The newest standing statement that gives dates or a branch type counts. None if nothing is said.
         """
@@ -201,12 +205,7 @@ class Matrix:
         until = max(ends) if ends else None
         if claim.detail.get("status") == "deprecated" and not claim.detail.get("maintenance_until"):
             until = None  # still gets fixes, with no end given
-        return {
-            "branch_type": claim.detail.get("branch_type", ""),
-            "supported": until is None or when.isoformat() <= until,
-            "until": until,
-            "claim": claim,
-        }
+        return LifeCycle(claim.detail.get("branch_type", ""), until is None or when.isoformat() <= until, until and date.fromisoformat(until), claim)
 
     # -- answers
 

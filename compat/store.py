@@ -248,7 +248,7 @@ def _compile(source: Path, digest: str, target: Path) -> None:
             connection.close()
         with scratch.open("rb+") as stream:
             os.fsync(stream.fileno())
-        os.replace(scratch, target)
+        Path(scratch).replace(target)
     finally:
         scratch.unlink(missing_ok=True)
 
@@ -309,7 +309,14 @@ def _layout() -> str:
 
 def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
     newest = max(subject.as_of for subject in knowledge.subjects.values())
-    meta = {"digest": digest, "schema": str(SCHEMA_VERSION), "version": newest.strftime("%Y.%m.%d"), "as_of": newest.isoformat(), "layout": _layout(), "complete": "yes"}
+    meta = {
+        "digest": digest,
+        "schema": str(SCHEMA_VERSION),
+        "version": newest.strftime("%Y.%m.%d"),
+        "as_of": newest.isoformat(),
+        "layout": _layout(),
+        "complete": "yes",
+    }
     yield "meta", [{"key": key, "value": value} for key, value in meta.items()], "key"
     yield "subjects", [
         {
@@ -324,8 +331,9 @@ def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[
     yield "objects", [{"id": name, "title": title} for name, title in knowledge.vocabulary.objects.items()], "id"
     yield "releases", [
         {
-            "position": position, "subject": release.subject, "text": release.version.text, "key": str(release.version.key), "upstream": release.version.release,
-            "parts": release.version.parts, "suffix": release.version.suffix, "released": _iso(release.released), "known_from": release.known_from.isoformat(),
+            "position": position, "subject": release.subject, "text": release.version.text, "key": str(release.version.key),
+            "upstream": release.version.release, "parts": release.version.parts, "suffix": release.version.suffix,
+            "released": _iso(release.released), "known_from": release.known_from.isoformat(),
             "channel": release.channel,
         }
         for position, release in enumerate(sorted(knowledge.releases, key=lambda item: (item.version, item.version.parts), reverse=True))
@@ -333,8 +341,9 @@ def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[
     members = _Members(knowledge)
     yield "claims", [
         {
-            **members.of(claim), "position": position, "id": claim.id, "kind": claim.kind, "subject": claim.subject, "versions": claim.versions, "object": claim.object,
-            "object_versions": claim.object_versions, "scope": _json(claim.scope), "grade": claim.grade, "severity": claim.severity,
+            **members.of(claim), "position": position, "id": claim.id, "kind": claim.kind, "subject": claim.subject, "versions": claim.versions,
+            "object": claim.object, "object_versions": claim.object_versions, "scope": _json(claim.scope), "grade": claim.grade,
+            "severity": claim.severity,
             "closed": int(claim.closed), "known_from": claim.known_from.isoformat(), "known_until": _iso(claim.known_until),
             "source": _json({key: value for key in ("repo", "ref", "path", "url", "locator") if (value := getattr(claim.source, key))}),
             "link": claim.source.link, "summary": claim.summary, "detail": _json(claim.detail), "layer": claim.layer, "place": knowledge.places[claim.id],

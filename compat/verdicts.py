@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
-from compat.claims import Claim
+from compat.claims import Claim, LifeCycle
 from compat.ranges import parse_range
 from compat.scope import Fit, Match, Scope, ScopeWords, describe, merge_conditions
 from compat.versions import PLAIN, Lineage, Version
@@ -96,9 +96,9 @@ def judge(
     question: Question,
     claims: Sequence[Claim],
     words: ScopeWords,
-    lifecycle: Callable[[str, Version, date], Mapping[str, object] | None],
+    lifecycle: Callable[[str, Version, date], LifeCycle | None],
     ask: str = "",
-    lineage: Callable[[str], Lineage] = lambda name: PLAIN,
+    lineage: Callable[[str], Lineage] = lambda _: PLAIN,
     fits: dict[str, Match] | None = None,
 ) -> Verdict:
     """Weigh *claims* for *question*.
@@ -147,7 +147,7 @@ def _weigh(
     target: Version | None,
     question: Question,
     words: ScopeWords,
-    lifecycle: Callable[[str, Version, date], Mapping[str, object] | None],
+    lifecycle: Callable[[str, Version, date], LifeCycle | None],
     lineage: Callable[[str], Lineage],
     evidence: _Evidence,
 ) -> None:
@@ -207,7 +207,7 @@ def _positive_grade(claim: Claim) -> str:
 
 
 def _inside(
-    claim: Claim, subject: Version | None, target: Version | None, day: date, lifecycle: Callable[[str, Version, date], Mapping[str, object] | None]
+    claim: Claim, subject: Version | None, target: Version | None, day: date, lifecycle: Callable[[str, Version, date], LifeCycle | None]
 ) -> bool | None:
     """Whether the pair lies in what the claim speaks of; None: the claim says nothing about pairs."""
     if claim.kind not in ("support", "require", "conflict", "bundle", "offer"):
@@ -227,7 +227,7 @@ def _inside(
         state = lifecycle(claim.object, target, day) if target is not None else None
         if state is None:
             return False
-        return state["branch_type"] in where["branch_type"] and (not where.get("supported", True) or bool(state["supported"]))
+        return state.branch_type in where["branch_type"] and (not where.get("supported", True) or state.supported)
     if not claim.object_versions:
         return True
     if target is None:

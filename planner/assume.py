@@ -44,16 +44,20 @@ def assumed_state(matrix: Matrix, start: str, given: Mapping[str, str], *, mode:
     for name, text in _resolved(matrix, given).items():
         _place(matrix, name, text, components, pool)
     if version.parts < 3:
-        assumed.append(f"kubernetes: {version.text} is taken as {version.release}, its newest known patch")
+        assumed.append(f"{control}: {version.text} is taken as {version.release}, its newest known patch")
     if mode != "none":
         _fill(matrix, version, mode, components, pool, assumed)
     return ClusterState(
         kubernetes=(version.text,),
         provider=provider,
         components={name: ComponentState(text) for name, text in components.items()},
-        pools=(Pool(**{key: (value,) if key in ("kubelet", "allocation") else value for key, value in pool.items()}),) if len(pool) > 1 else (),
+        pools=(Pool(**_lists(pool)),) if len(pool) > 1 else (),
         assumed=tuple(assumed),
     )
+
+
+def _lists(pool: dict[str, Any]) -> dict[str, Any]:
+    return {key: (value,) if key in ("kubelet", "allocation") else value for key, value in pool.items()}
 
 
 def with_components(matrix: Matrix, state: ClusterState, given: Mapping[str, str]) -> ClusterState:
@@ -127,7 +131,8 @@ def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str
         if subject.component.get("managed_by"):
             pool.setdefault("driver_managed_by", subject.component["managed_by"])
         when = f"on {then.as_of}" if mode == "era" else "today"
-        assumed.append(f"{subject.id} {found[0].text}: the newest release that was tested with {partner} {beside} {when}; give your own with {subject.component.get('hint', '--with')}")
+        own = subject.component.get("hint", "--with")
+        assumed.append(f"{subject.id} {found[0].text}: the newest release that was tested with {partner} {beside} {when}; give your own with {own}")
 
 
 def _era(matrix: Matrix, control: str, version: Version) -> date:

@@ -6,9 +6,8 @@ in one node drain becomes a group. Everything domain-specific ends here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 
 from compat import Claim, Matrix, Version
@@ -88,7 +87,11 @@ class _Compiler:
     def candidates(self, part: Part) -> list[Version]:
         """Versions that the part may have, oldest first: what runs now and what can be reached."""
         role = self.situation.role(part.component)
-        out = [release.version for release in self.matrix.releases(part.component, stable_only=True) if release.version > part.version and release.version.parts > 1]
+        out = [
+            release.version
+            for release in self.matrix.releases(part.component, stable_only=True)
+            if release.version > part.version and release.version.parts > 1
+        ]
         if role in ("control-plane", "node-agent"):
             target = self.goal.version
             newest = {version.line: version for version in sorted(out) if version.line < target.line and version.parts > 2}
@@ -122,7 +125,7 @@ class _Compiler:
                 newest[tuple(version in test for test in ranges)] = version
         return [part.version, *sorted(newest.values())]
 
-    def _tests(self, part: Part) -> Iterable[object]:
+    def _tests(self, part: Part) -> Iterable[Container[Version]]:
         """Ranges over the part's versions that some relevant claim uses."""
         seen: set[str] = set()
 
@@ -147,9 +150,9 @@ class _Compiler:
         for partner in sorted(partners):
             for claim in self.matrix.between(part.component, partner):
                 matches = [self.matrix.fit(claim, scope) for scope in scopes]
-                if claim.kind in ("support", "require", "bundle") and any(match.fit is not Fit.NO or claim.closed for match in matches):
-                    yield claim
-                elif any(can_break(claim, self.matrix.fit(claim, {**scope, "node": ("same",)})) for scope in scopes):
+                if (claim.kind in ("support", "require", "bundle") and any(match.fit is not Fit.NO or claim.closed for match in matches)) or any(
+                    can_break(claim, self.matrix.fit(claim, {**scope, "node": ("same",)})) for scope in scopes
+                ):
                     yield claim
         for operand in self.pairs.operands.get(part.component, ()):
             yield from (claim for claim in self.matrix.about(part.component, "bundle") if claim.object == operand)
@@ -163,9 +166,9 @@ class _Compiler:
     def tables(self) -> Iterable[Table]:
         for one, other in self.pairs.deciding:
             first, second = self.index[one], self.index[other]
-            forbidden: set[tuple[int, int]] = set()
-            entry: dict[tuple[int, int], int] = {}
-            landing: dict[tuple[int, int], int] = {}
+            forbidden: set[tuple[int, ...]] = set()
+            entry: dict[tuple[int, ...], int] = {}
+            landing: dict[tuple[int, ...], int] = {}
             now = self.pairs.judge(one, self.domains[first][0], other, self.domains[second][0])
             for i, a in enumerate(self.domains[first]):
                 for j, b in enumerate(self.domains[second]):
@@ -234,8 +237,7 @@ class _Compiler:
             known = [day for day in days if day is not None]
             default = max(known, default=_HORIZON)
             yield tuple(
-                self.cost(support_days_missing=_HORIZON - (default if day is None else day), releases_behind=len(domain) - 1 - n)
-                for n, day in enumerate(days)
+                self.cost(support_days_missing=_HORIZON - (default if day is None else day), releases_behind=len(domain) - 1 - n) for n, day in enumerate(days)
             )
 
     def _support_days(self, component: str, version: Version) -> int | None:
@@ -243,8 +245,7 @@ class _Compiler:
         life = self.matrix.lifecycle(subject.releases_of or component, version)
         if life is None:
             return None
-        until = life["until"]
-        return _HORIZON if until is None else max(0, min(_HORIZON, (date.fromisoformat(str(until)) - self.matrix.as_of).days))
+        return _HORIZON if life.until is None else max(0, min(_HORIZON, (life.until - self.matrix.as_of).days))
 
     def compile(self) -> Compiled:
         problem = Problem(

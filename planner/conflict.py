@@ -44,7 +44,12 @@ def explain_conflict(
     farthest = {**situation.state.dump(), "versions": base.end}
     conflict = Conflict(claims=cited, text=_words(core, goal), farthest=farthest, unlock=tuple(_unlock(core)))
     return replace(
-        base, goal=replace(base.goal, kubernetes=goal.text, nodes=goal.nodes), status="impossible", conflict=conflict, claims={**base.claims, **cites.entries()}, digest=""
+        base,
+        goal=replace(base.goal, kubernetes=goal.text, nodes=goal.nodes),
+        status="impossible",
+        conflict=conflict,
+        claims={**base.claims, **cites.entries()},
+        digest="",
     ).sealed()
 
 
@@ -72,7 +77,13 @@ def _nothing(situation: Situation, goal: Goal, extra: tuple) -> Plan:  # type: i
 def _farthest(situation: Situation, goal: Goal, pairs: Pairs, prefer: str, writer: Callable[[Compiled, Goal, Solution], Writer]) -> Plan | None:
     """The plan to the highest control-plane version below the goal that can be reached; nodes may stay where they are supported or not."""
     control = situation.control
-    lower = sorted({r.version for r in situation.matrix.releases(control.component, stable_only=True) if control.version < r.version < goal.version and r.version.parts > 2})
+    lower = sorted(
+        {
+            r.version
+            for r in situation.matrix.releases(control.component, stable_only=True)
+            if control.version < r.version < goal.version and r.version.parts > 2
+        }
+    )
     newest = {version.line: version for version in lower if version.line < goal.version.line}
     for version in sorted(newest.values(), reverse=True):
         for nodes in dict.fromkeys((goal.nodes, "anywhere")):

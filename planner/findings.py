@@ -8,7 +8,7 @@ from planner.cites import Cites
 from planner.goal import Goal
 from planner.journey import Journey
 from planner.pairs import Judgement
-from planner.plan import Finding
+from planner.plan import Finding, Severity
 
 __all__ = ["findings"]
 
@@ -37,7 +37,12 @@ def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:
         if judgement.grade == "broken":
             yield Finding("broken-now", "error", f"{judgement.one} with {judgement.other} does not work as the cluster is now{why}", claims)
         elif judgement.grade == "unknown":
-            yield Finding("unknown-now", "warning", f"{judgement.one} with {judgement.other} is what the cluster runs now, but nothing vouches for it. {judgement.verdict.question}", claims)
+            yield Finding(
+                "unknown-now",
+                "warning",
+                f"{judgement.one} with {judgement.other} is what the cluster runs now, but nothing vouches for it. {judgement.verdict.question}",
+                claims,
+            )
 
 
 def _unfinished(journey: Journey) -> Iterator[Finding]:
@@ -46,14 +51,26 @@ def _unfinished(journey: Journey) -> Iterator[Finding]:
         if part.mixed:
             where = f"pool {part.pool}" if part.pool else "the cluster"
             mix = ", ".join(version.text for version in part.mixed)
-            yield Finding("mixed-versions", "warning", f"{part.component} of {where} runs in several versions ({mix}); the plan counts from the oldest. Finish or undo that roll-out first.")
+            yield Finding(
+                "mixed-versions",
+                "warning",
+                f"{part.component} of {where} runs in several versions ({mix}); the plan counts from the oldest. Finish or undo that roll-out first.",
+            )
     for pool in situation.state.pools:
         waiting = {name: count for name, count in sorted(pool.conditions.items()) if count}
         if waiting:
             text = ", ".join(f"{count} {name}" for name, count in waiting.items())
-            yield Finding("unfinished-upgrade", "warning", f"pool {pool.name} has nodes that are not in their normal state ({text}); bring them back before the first step that drains or changes a driver.")
+            yield Finding(
+                "unfinished-upgrade",
+                "warning",
+                f"pool {pool.name} has nodes that are not in their normal state ({text}); bring them back before a step drains nodes or changes a driver.",
+            )
         if pool.allocation and len(set(pool.allocation) - {"none"}) > 1:
-            yield Finding("double-allocation", "error", f"pool {pool.name} offers its GPUs through {' and '.join(pool.allocation)} at once; the same GPU can be given out twice.")
+            yield Finding(
+                "double-allocation",
+                "error",
+                f"pool {pool.name} offers its GPUs through {' and '.join(pool.allocation)} at once; the same GPU can be given out twice.",
+            )
 
 
 def _removed_apis(journey: Journey, goal: Goal, cites: Cites) -> Iterator[Finding]:
@@ -69,7 +86,12 @@ def _removed_apis(journey: Journey, goal: Goal, cites: Cites) -> Iterator[Findin
             removed = claim.detail.get("removed")
             if removed and matrix.version(control.component, str(removed)) <= goal.version:
                 instead = f"; use {claim.detail['replacement']}" if claim.detail.get("replacement") else ""
-                yield Finding("api-removed", "error", f"{text} is in use and is no longer served from {control.component} {removed} on{instead}. Migrate before that step.", cites([claim]))
+                yield Finding(
+                    "api-removed",
+                    "error",
+                    f"{text} is in use and is no longer served from {control.component} {removed} on{instead}. Migrate before that step.",
+                    cites([claim]),
+                )
 
 
 def _life(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -78,14 +100,18 @@ def _life(journey: Journey, cites: Cites) -> Iterator[Finding]:
     for label, versions in (("now", journey.start), ("at the end of the plan", journey.end)):
         for key, version in versions.items():
             component = key.partition("@")[0]
-            if label != "now" and journey.start[key] == version or (component, version.release) in seen:
+            if (label != "now" and journey.start[key] == version) or (component, version.release) in seen:
                 continue
             seen.add((component, version.release))
             life = situation.matrix.lifecycle(situation.matrix.subjects[component].releases_of or component, version)
-            if life is not None and life["until"] and not life["supported"]:
-                claim = life["claim"]
-                severity = "info" if label == "now" and journey.end.get(key) != version else "warning"
-                yield Finding("end-of-support", severity, f"{component} {version.release}, which runs {label}, has been out of support since {life['until']}.", cites([claim]))  # type: ignore[list-item,arg-type]  # lifecycle() returns plain values by name
+            if life is not None and life.until and not life.supported:
+                severity: Severity = "info" if label == "now" and journey.end.get(key) != version else "warning"
+                yield Finding(
+                    "end-of-support",
+                    severity,
+                    f"{component} {version.release}, which runs {label}, has been out of support since {life.until}.",
+                    cites([life.claim]),
+                )
 
 
 def _advisories(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -96,14 +122,23 @@ def _advisories(journey: Journey, cites: Cites) -> Iterator[Finding]:
         for claim in matrix.about(component, "upgrade"):
             if claim.detail.get("cve") and version in claim.subject_range and version not in claim.to_range and claim.id not in seen and not claim.scope:
                 seen.add(claim.id)
-                yield Finding("security-advisory", "warning", f"{component} {version.release} at the end of the plan: {claim.summary} ({', '.join(claim.detail['cve'])})", cites([claim]))
+                yield Finding(
+                    "security-advisory",
+                    "warning",
+                    f"{component} {version.release} at the end of the plan: {claim.summary} ({', '.join(claim.detail['cve'])})",
+                    cites([claim]),
+                )
 
 
 def _target(journey: Journey, goal: Goal) -> Iterator[Finding]:
     situation = journey.pairs.situation
     out = {release.version for release in situation.matrix.releases(situation.control.component)}
     if goal.version not in out:
-        yield Finding("unreleased-target", "warning", f"{situation.control.component} {goal.text} was not released on {situation.matrix.as_of}, the day this plan is made for.")
+        yield Finding(
+            "unreleased-target",
+            "warning",
+            f"{situation.control.component} {goal.text} was not released on {situation.matrix.as_of}, the day this plan is made for.",
+        )
 
 
 def _weak(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -146,14 +181,12 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
         yield Finding("not-considered", "info", f"Not considered, {gap}.")
     known = {part.component for part in situation.parts} | situation.absent | set(situation.unversioned)
     carried = {name for names in journey.pairs.operands.values() for name in names}
-    others = sorted(
-        subject.id
-        for subject in situation.matrix.subjects.values()
-        if subject.role == "addon" and subject.id not in known | carried
-    )
+    others = sorted(subject.id for subject in situation.matrix.subjects.values() if subject.role == "addon" and subject.id not in known | carried)
     if others:
-        yield Finding("not-considered", "info", f"Not considered, since nothing is known about them in this cluster: {', '.join(others)}. Say --with NAME=VERSION, or NAME=absent.")
+        yield Finding(
+            "not-considered",
+            "info",
+            f"Not considered, since nothing is known about them in this cluster: {', '.join(others)}. Say --with NAME=VERSION, or NAME=absent.",
+        )
     if not situation.state.provider:
         yield Finding("not-considered", "info", "Not considered, the provider's own limits: the provider is not given (--provider).")
-
-

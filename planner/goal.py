@@ -38,7 +38,7 @@ class Goal:
         if self.nodes == "target" or version.line >= self.version.line:
             return version.line >= self.version.line
         life = matrix.lifecycle(matrix.subjects[component].releases_of or component, version)
-        return life is None or bool(life["supported"])
+        return life is None or life.supported
 
 
 def make_goal(situation: Situation, to: str, nodes: str = "target") -> Goal:
@@ -56,5 +56,6 @@ def make_goal(situation: Situation, to: str, nodes: str = "target") -> Goal:
     newest = max(control.mixed or (control.version,))
     below = version < newest if goal.exact else version.line < newest.line
     if below:
-        raise GoalError(f"the target {to} is below {newest.text}, where the cluster is; a plan only goes forward, give a target of at least {newest.line[0]}.{newest.line[1]}")
+        least = f"{newest.line[0]}.{newest.line[1]}"
+        raise GoalError(f"the target {to} is below {newest.text}, where the cluster is; a plan only goes forward, give a target of at least {least}")
     return goal

@@ -125,7 +125,9 @@ class Pairs:
             names = [
                 name
                 for name in dict.fromkeys(carried)
-                if name not in own and self.situation.role(name) in ("addon", "operand") and any(self.related(name, other) for other in partners - {part.component})
+                if name not in own
+                and self.situation.role(name) in ("addon", "operand")
+                and any(self.related(name, other) for other in partners - {part.component})
             ]
             if names:
                 found[part.component] = names

@@ -25,8 +25,11 @@ __all__ = [
     "PairEntry",
     "Plan",
     "Reason",
+    "Severity",
     "Step",
 ]
+
+Severity = Literal["error", "warning", "info"]
 
 Kind = Literal["upgrade", "recycle-pool", "migrate-allocation", "migrate-api", "prepare", "verify", "hold"]
 Grade = Literal["tested", "declared", "unknown", "broken"]
@@ -155,7 +158,7 @@ class Finding:
     """Something worth knowing about the cluster or the plan."""
 
     id: str
-    severity: Literal["error", "warning", "info"]
+    severity: Severity
     text: str
     claims: tuple[str, ...] = ()
 
@@ -221,7 +224,23 @@ class Plan:
         body = _plain(replace(self, digest=""))
         body.pop("digest")
         digest = self.digest or _digest(body)
-        order = ["schema", "digest", "knowledge", "start", "goal", "status", "cost", "optimal", "end", "conditions", "steps", "holds", "findings", "conflict", "claims"]
+        order = [
+            "schema",
+            "digest",
+            "knowledge",
+            "start",
+            "goal",
+            "status",
+            "cost",
+            "optimal",
+            "end",
+            "conditions",
+            "steps",
+            "holds",
+            "findings",
+            "conflict",
+            "claims",
+        ]
         return {key: digest if key == "digest" else body[key] for key in order}
 
     def sealed(self) -> Plan:

@@ -172,7 +172,11 @@ class _Writer:
             verify=tuple(dict.fromkeys(verify)),
             grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
             pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),
-            conditions=tuple(f"{judgement.one} with {judgement.other}: if {' or if '.join(judgement.verdict.conditions)}" for judgement in touched if judgement.verdict.conditions),
+            conditions=tuple(
+                f"{judgement.one} with {judgement.other}: if {' or if '.join(judgement.verdict.conditions)}"
+                for judgement in touched
+                if judgement.verdict.conditions
+            ),
             claims=self.cites([*judged, *ruled]),
         )
 
@@ -185,7 +189,12 @@ class _Writer:
             shipped: dict[str, list[str]] = {}
             for place, version in enumerate((move.start, move.end)):
                 for claim in matrix.about(move.part.component, "bundle"):
-                    if claim.detail.get("role") == "default" and not claim.detail.get("optional") and claim.object not in own and version in claim.subject_range:
+                    if (
+                        claim.detail.get("role") == "default"
+                        and not claim.detail.get("optional")
+                        and claim.object not in own
+                        and version in claim.subject_range
+                    ):
                         shipped.setdefault(claim.object, ["", ""])[place] = claim.object_versions.removeprefix("==")
             for name, (before, after) in sorted(shipped.items()):
                 if before and after and before != after:
@@ -240,7 +249,9 @@ class _Writer:
 def _headline(alternatives: Sequence[Scope]) -> list[Scope]:
     """Alternatives that speak of operating system and provider only; they are what most readers have to check."""
     found = [alternative for alternative in alternatives if set(alternative) <= set(_HEADLINE)]
-    return found or [{word: values for word, values in alternative.items() if word in _HEADLINE} for alternative in alternatives if set(alternative) & set(_HEADLINE)]
+    return found or [
+        {word: values for word, values in alternative.items() if word in _HEADLINE} for alternative in alternatives if set(alternative) & set(_HEADLINE)
+    ]
 
 
 def sealed(found: Plan) -> Plan:

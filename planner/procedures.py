@@ -27,7 +27,8 @@ def procedure(journey: Journey, move: MoveOf) -> Procedure:
     for entry in subject.component.get("procedures", ()):
         wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in entry.get("scope", {}).items()}
         if situation.matrix.words.fit(wanted, scope).fit is Fit.YES:
-            return entry
+            found: Procedure = entry
+            return found
     return {}
 
 

@@ -38,7 +38,9 @@ def _enables(journey: Journey, position: int, move: MoveOf, names: Mapping[int, 
                 known = journey.rule(straight)
                 if known.rule in ("forbidden", "needs-stop", "unknown") and journey.rule(other).rule != known.rule:
                     what = "needs a stop on the way" if known.rule == "needs-stop" else f"is {known.rule}"
-                    return Reason("enables", names[later], f"{label}: going from {move.start.release} straight to {other.end.release} {what}", cites(known.claims))
+                    return Reason(
+                        "enables", names[later], f"{label}: going from {move.start.release} straight to {other.end.release} {what}", cites(known.claims)
+                    )
                 return _goal(journey, move)
         worse = _worse(journey, stage, {**stage.after, move.part.key: move.start}, move.part.key)
         if worse is not None:
@@ -50,14 +52,22 @@ def _worse(journey: Journey, stage: Stage, versions: Mapping[str, Version], key:
     """A pair of *key* that would be broken or unknown at *versions* and is better as planned."""
     planned = {judgement.keys: judgement.grade for judgement in journey.pairs.all(stage.after)}
     for judgement in journey.pairs.all(versions):
-        if key in judgement.keys and judgement.grade in ("broken", "unknown") and ORDER.index(judgement.grade) < ORDER.index(planned.get(judgement.keys, "tested")):
+        if (
+            key in judgement.keys
+            and judgement.grade in ("broken", "unknown")
+            and ORDER.index(judgement.grade) < ORDER.index(planned.get(judgement.keys, "tested"))
+        ):
             return judgement
     return None
 
 
 def _goal(journey: Journey, move: MoveOf) -> Reason:
     role = journey.pairs.situation.role(move.part.component)
-    text = f"{_label(move)}: the goal asks for it" if role in ("control-plane", "node-agent") else f"{_label(move)}: a better tested or longer supported version at no cost of its own"
+    text = (
+        f"{_label(move)}: the goal asks for it"
+        if role in ("control-plane", "node-agent")
+        else f"{_label(move)}: a better tested or longer supported version at no cost of its own"
+    )
     return Reason("goal" if role in ("control-plane", "node-agent") else "rides-along", None, text)
 
 
@@ -70,7 +80,11 @@ def _after(journey: Journey, position: int, move: MoveOf, names: Mapping[int, st
         planned = {**stage.after, move.part.key: move.end}
         good = {judgement.keys: judgement.grade for judgement in journey.pairs.all(planned)}
         for judgement in journey.pairs.all(versions):
-            if move.part.key in judgement.keys and judgement.grade in ("broken", "unknown") and ORDER.index(judgement.grade) < ORDER.index(good.get(judgement.keys, "tested")):
+            if (
+                move.part.key in judgement.keys
+                and judgement.grade in ("broken", "unknown")
+                and ORDER.index(judgement.grade) < ORDER.index(good.get(judgement.keys, "tested"))
+            ):
                 text = f"{_label(move)}: before that step {judgement.one} with {judgement.other} would be {judgement.grade}"
                 return Reason("after", names[earlier], text, cites(_claims(judgement)))
     return None

@@ -146,6 +146,7 @@ class Situation:
         scope = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in wanted.items()}
         return self.matrix.words.fit(scope, self.scope(pool)).fit is not Fit.NO
 
+
 def resolve(matrix: Matrix, state: ClusterState) -> Situation:
     """Read a state against the knowledge base.
 

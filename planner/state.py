@@ -18,10 +18,7 @@ from compat.errors import DocumentError, Fault
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    SchemaName = Literal["compat.cluster/v1"]
-    Name = Text = str
-    Texts = Versions = tuple[str, ...]
-    Count = int
+    from planner.fields import Count, Name, SchemaName, Text, Texts, Versions
 
 __all__ = ["ClusterState", "ComponentState", "Gpu", "Pool"]
 
@@ -176,9 +173,14 @@ def _spread(value: dict[str, Any]) -> dict[str, Any]:
     if full["kubernetes"] is None:
         del full["kubernetes"]
     if isinstance(components := value.get("components"), dict):
-        full["components"] = {name: given if isinstance(given, dict) else {"version": None if given is None else str(given)} for name, given in components.items()}
+        full["components"] = {
+            name: given if isinstance(given, dict) else {"version": None if given is None else str(given)} for name, given in components.items()
+        }
     if isinstance(pools := value.get("pools"), list):
-        full["pools"] = [{key: _listed(item) if key in ("kubelet", "allocation") else item for key, item in pool.items()} if isinstance(pool, dict) else pool for pool in pools]
+        full["pools"] = [
+            {key: _listed(item) if key in ("kubelet", "allocation") else item for key, item in pool.items()} if isinstance(pool, dict) else pool
+            for pool in pools
+        ]
     return full
 
 
@@ -207,19 +209,10 @@ _adapter: list[TypeAdapter[Any]] = []
 def _schema() -> TypeAdapter[Any]:
     """The checker of the written form, made when it is first needed."""
     if not _adapter:
-        from typing import Annotated
+        from pydantic import TypeAdapter
 
-        from pydantic import Field, StringConstraints, TypeAdapter
+        from planner import fields as types
 
-        name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
-        text = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[ -~]+$")]
-        globals().update(
-            SchemaName=Literal["compat.cluster/v1"],
-            Name=name,
-            Text=text,
-            Texts=Annotated[tuple[text, ...], Field(max_length=10_000)],
-            Versions=Annotated[tuple[text, ...], Field(min_length=1, max_length=64)],
-            Count=Annotated[int, Field(ge=0, le=1_000_000)],
-        )
+        globals().update({name: getattr(types, name) for name in types.__all__})
         _adapter.append(TypeAdapter(ClusterState))
     return _adapter[0]

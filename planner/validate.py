@@ -6,7 +6,7 @@ states and the matrix with the planner, and nothing of its search: it meets pair
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from compat import Matrix, Verdict, Version
@@ -30,6 +30,10 @@ def validate(matrix: Matrix, document: Mapping[str, Any]) -> list[str]:
     if document.get("schema") != "compat.plan/v1":
         raise PlanFileError(f"expected a document of schema compat.plan/v1, found {document.get('schema')!r}")
     return list(_Replay(matrix, document).run())
+
+
+_Moved = tuple[str, Version, Version, str]
+"""Key, versions and rule of what moved."""
 
 
 class _Replay:
@@ -73,14 +77,19 @@ class _Replay:
             yield from self.cited(step)
         yield from self.goal()
         cost = self.document["cost"]
-        if (cost["steps"], cost["gpu_nodes_drained"], cost["other_nodes_drained"], cost["unknown_pairs"]) != (count, drained["gpu_nodes"], drained["other_nodes"], unknown):
+        if (cost["steps"], cost["gpu_nodes_drained"], cost["other_nodes_drained"], cost["unknown_pairs"]) != (
+            count,
+            drained["gpu_nodes"],
+            drained["other_nodes"],
+            unknown,
+        ):
             yield f"the cost {cost} is not what the steps add up to: {count} steps, {drained}, {unknown} unknown"
 
     # -- moving
 
-    def move(self, step: Mapping[str, Any]) -> Iterator[str]:
+    def move(self, step: Mapping[str, Any]) -> Generator[str, None, list[_Moved]]:
         """Apply a step; returns key, versions and rule of each part that moved."""
-        moved: list[tuple[str, Version, Version, str]] = []
+        moved: list[_Moved] = []
         for change in step["changes"]:
             key = f"{change['component']}@{step['pool']}" if step["pool"] and f"{change['component']}@{step['pool']}" in self.versions else change["component"]
             if key not in self.versions:
@@ -118,8 +127,10 @@ class _Replay:
                 found |= {claim.id for claim in verdict.claims}
         return found
 
-    def drain(self, step: Mapping[str, Any], moved: list[tuple[str, Version, Version, str]]) -> Iterator[str]:
-        pools = {self.situation.by_key[key].pool for key, *_ in moved if self.matrix.subjects[self.situation.by_key[key].component].component.get("part_of_drain")}
+    def drain(self, step: Mapping[str, Any], moved: list[_Moved]) -> Iterator[str]:
+        pools = {
+            self.situation.by_key[key].pool for key, *_ in moved if self.matrix.subjects[self.situation.by_key[key].component].component.get("part_of_drain")
+        }
         nodes = {"gpu_nodes": 0, "other_nodes": 0}
         for name in pools:
             pool = self.situation.pools[name]
@@ -143,7 +154,11 @@ class _Replay:
         if self.versions[control.key].line < target.line or (target.parts > 2 and self.versions[control.key] < target):
             yield f"the plan ends at {self.versions[control.key].release}, short of {target.text}"
         for part in self.situation.parts:
-            if self.matrix.subjects[part.component].role == "node-agent" and self.document["goal"]["nodes"] == "target" and self.versions[part.key].line < target.line:
+            if (
+                self.matrix.subjects[part.component].role == "node-agent"
+                and self.document["goal"]["nodes"] == "target"
+                and self.versions[part.key].line < target.line
+            ):
                 yield f"{part.key} ends at {self.versions[part.key].release}, short of {target.text}"
         for key, release in self.document["end"].items():
             if self.versions[key].release != release:

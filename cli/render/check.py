@@ -19,9 +19,17 @@ def render(result: CheckResult, snapshot: Snapshot, *, as_json: bool) -> str:
     if as_json:
         return json.dumps(_document(result, snapshot), indent=2, ensure_ascii=False) + "\n"
     rows = [[judgement.one, judgement.other, judgement.grade, _note(judgement)] for judgement in result.judgements]
-    blocks = [tabulate(rows, headers=["part", "with", "verdict", "note"], tablefmt="simple", disable_numparse=True, maxcolwidths=[None, None, None, 80])] if rows else ["No pair of this state is one that a cluster relies on."]
+    blocks = (
+        [tabulate(rows, headers=["part", "with", "verdict", "note"], tablefmt="simple", disable_numparse=True, maxcolwidths=[None, None, None, 80])]
+        if rows
+        else ["No pair of this state is one that a cluster relies on."]
+    )
     if result.hops:
-        blocks.append("\n".join(f"{name}: {found.rule}" + (f" ({found.claims[0].summary})" if found.claims and found.rule != "allowed" else "") for name, found in result.hops))
+        blocks.append(
+            "\n".join(
+                f"{name}: {found.rule}" + (f" ({found.claims[0].summary})" if found.claims and found.rule != "allowed" else "") for name, found in result.hops
+            )
+        )
     blocks.append(f"Verdict: {result.grade}. Knowledge {snapshot.version}, as of {snapshot.as_of}.")
     return "\n\n".join(blocks) + "\n"
 
@@ -49,6 +57,9 @@ def _document(result: CheckResult, snapshot: Snapshot) -> dict[str, Any]:
             }
             for judgement in result.judgements
         ],
-        "hops": [{"hop": name, "rule": found.rule, "claims": [claim_document(claim) for claim in found.claims], "duties": [duty.text for duty in found.duties]} for name, found in result.hops],
+        "hops": [
+            {"hop": name, "rule": found.rule, "claims": [claim_document(claim) for claim in found.claims], "duties": [duty.text for duty in found.duties]}
+            for name, found in result.hops
+        ],
         "knowledge": {"version": snapshot.version, "as_of": snapshot.as_of.isoformat(), "schema": snapshot.schema, "digest": snapshot.digest},
     }

@@ -85,7 +85,8 @@ def verdict_line(plan: Plan) -> str:
     if plan.status == "unknown":
         count = sum(len(hold.pairs) for hold in plan.holds)
         if not plan.holds:
-            return f"Verdict: not safe at the end; the plan adds no risk, but pairs that nothing vouches for stay as they are now, see the findings; {price}{proven}."
+            stays = "the plan adds no risk, but pairs that nothing vouches for stay as they are now, see the findings"
+            return f"Verdict: not safe at the end; {stays}; {price}{proven}."
         first = plan.holds[0].before if plan.holds else "the start"
         if plan.exit_code == 10:
             return f"Verdict: safe but for accepted risks ({count_words(count, 'unknown pair')} accepted); {price}{proven}."

@@ -19,7 +19,7 @@ __all__ = ["render_list", "render_rows", "render_show"]
 
 def render_list(matrix: Matrix, *, as_json: bool) -> str:
     """Return one row per subject."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for subject in matrix.subjects.values():
         claims = [claim for claim in matrix.store.claims("subject = ?", (subject.id,)) if claim.stands_on(matrix.as_of)]
         releases = matrix.releases(subject.id) if not subject.releases_of else []
@@ -41,7 +41,13 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
     if as_json:
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     shown = [row for row in rows if row["claims"] or row["releases"]]
-    table = tabulate([list(row.values()) for row in shown], headers=[key.replace("_", " ") for key in rows[0]], tablefmt="simple", disable_numparse=True, maxcolwidths=[None, 34])
+    table = tabulate(
+        [list(row.values()) for row in shown],
+        headers=[key.replace("_", " ") for key in rows[0]],
+        tablefmt="simple",
+        disable_numparse=True,
+        maxcolwidths=[None, 34],
+    )
     return f"{table}\n\n{sum(row['claims'] for row in rows)} claims stand on {matrix.as_of}. Knowledge {matrix.snapshot.version}.\n"
 
 
@@ -55,7 +61,9 @@ def render_show(matrix: Matrix, name: str, kind: str | None, *, every: bool, as_
         identity = matrix.name(name)
     except UnknownComponentError as error:
         ids = [row[0] for row in matrix.store.query("select id from claims")[1]]
-        raise UnknownComponentError(name, [*matrix.subjects, *ids]) from error if nearest(name, ids) else error
+        if nearest(name, ids):
+            raise UnknownComponentError(name, [*matrix.subjects, *ids]) from error
+        raise
     subject = matrix.subjects[identity]
     found = matrix.store.claims("subject = ? or object = ?", (identity, identity))
     claims = [claim for claim in found if (every or claim.stands_on(matrix.as_of)) and kind in (None, claim.kind)]
@@ -67,19 +75,47 @@ def render_show(matrix: Matrix, name: str, kind: str | None, *, every: bool, as_
             "aliases": list(subject.aliases),
             "role": subject.role,
             "as_of": subject.as_of.isoformat(),
-            "releases": [{"version": release.text, "released": release.released.isoformat() if release.released else None, "channel": release.channel} for release in releases],
+            "releases": [
+                {"version": release.text, "released": release.released.isoformat() if release.released else None, "channel": release.channel}
+                for release in releases
+            ],
             "claims": [claim_document(claim) for claim in claims],
         }
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     lines = [f"{subject.title} ({subject.id}), newest source read {subject.as_of}", ""]
-    lines.append("Releases: " + ", ".join(f"{release.text}{f' ({release.released})' if release.released else ''}" for release in releases[:12]) + (f" and {len(releases) - 12} older" if len(releases) > 12 else ""))
-    rows = [[claim.kind, f"{claim.subject} {claim.versions}".strip(), f"{claim.object} {claim.object_versions}".strip(), claim.grade, claim.known_from.isoformat(), claim.id, claim.summary] for claim in claims]
-    table = tabulate(rows, headers=["kind", "subject", "object", "grade", "said", "id", "summary"], tablefmt="simple", disable_numparse=True, maxcolwidths=[None, 24, 28, None, None, 34, 60])
+    lines.append(
+        "Releases: "
+        + ", ".join(f"{release.text}{f' ({release.released})' if release.released else ''}" for release in releases[:12])
+        + (f" and {len(releases) - 12} older" if len(releases) > 12 else "")
+    )
+    rows = [
+        [
+            claim.kind,
+            f"{claim.subject} {claim.versions}".strip(),
+            f"{claim.object} {claim.object_versions}".strip(),
+            claim.grade,
+            claim.known_from.isoformat(),
+            claim.id,
+            claim.summary,
+        ]
+        for claim in claims
+    ]
+    table = tabulate(
+        rows,
+        headers=["kind", "subject", "object", "grade", "said", "id", "summary"],
+        tablefmt="simple",
+        disable_numparse=True,
+        maxcolwidths=[None, 24, 28, None, None, 34, 60],
+    )
     return "\n".join([*lines, "", table, "", f"{len(claims)} claims."]) + "\n"
 
 
 def _claim_text(document: dict[str, Any]) -> str:
-    rows = [[key, json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value] for key, value in document.items() if value not in (None, "", {}, [])]
+    rows = [
+        [key, json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value]
+        for key, value in document.items()
+        if value not in (None, "", {}, [])
+    ]
     return tabulate(rows, tablefmt="plain", disable_numparse=True, maxcolwidths=[None, 100]) + "\n"
 
 

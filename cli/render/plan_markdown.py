@@ -33,7 +33,14 @@ def render(plan: Plan) -> str:
     lines += _findings(plan, sources)
     lines += ["## Sources", ""]
     lines += [f"{number}. {_address(place)}" for number, place in sources.listed()] or ["None cited."]
-    lines += ["", "---", "", f"Knowledge {plan.knowledge.version}, as of {plan.knowledge.as_of}, schema {plan.knowledge.schema}, `{plan.knowledge.digest}`.  ", f"Plan `{plan.to_dict()['digest']}`.", ""]
+    lines += [
+        "",
+        "---",
+        "",
+        f"Knowledge {plan.knowledge.version}, as of {plan.knowledge.as_of}, schema {plan.knowledge.schema}, `{plan.knowledge.digest}`.  ",
+        f"Plan `{plan.to_dict()['digest']}`.",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -84,7 +91,15 @@ def _conflict(plan: Plan, sources: Sources) -> list[str]:
         return []
     lines = ["## Why it is impossible", "", escape(plan.conflict.text), ""]
     lines += [f"- {escape(plan.claims[claim].summary)} {_marks(sources, [claim])}" for claim in plan.conflict.claims]
-    lines += ["", "What would open the way:", "", *(f"- {escape(text)}" for text in plan.conflict.unlock), "", "The steps below lead to the farthest state that can be reached.", ""]
+    lines += [
+        "",
+        "What would open the way:",
+        "",
+        *(f"- {escape(text)}" for text in plan.conflict.unlock),
+        "",
+        "The steps below lead to the farthest state that can be reached.",
+        "",
+    ]
     return lines
 
 
@@ -97,7 +112,12 @@ def _step(plan: Plan, step: Step, sources: Sources) -> list[str]:
         lines += [f"Moves along: {escape(change_words(step))}.", ""]
     if step.drains.gpu_nodes or step.drains.other_nodes:
         lines += [f"Drains {drain_words(step)} node(s).", ""]
-    lines += ["**Why now**", "", *(f"- {escape(reason.text)}{_relation(reason.relation, reason.step)} {_marks(sources, reason.claims)}".rstrip() for reason in step.why), ""]
+    lines += [
+        "**Why now**",
+        "",
+        *(f"- {escape(reason.text)}{_relation(reason.relation, reason.step)} {_marks(sources, reason.claims)}".rstrip() for reason in step.why),
+        "",
+    ]
     before = [action for action in step.requires if action.when == "before"]
     for title, wanted in (
         ("Before", [action for action in before if not action.condition]),
@@ -132,8 +152,8 @@ def _actions(actions: Iterable[Action], sources: Sources) -> Iterable[str]:
 
 def _findings(plan: Plan, sources: Sources) -> list[str]:
     lines = []
-    for title, wanted in (("Findings", lambda name: name not in ("assumed", "not-considered")), ("Assumed and not considered", lambda name: name in ("assumed", "not-considered"))):
-        found = [finding for finding in plan.findings if wanted(finding.id)]
+    for title, gaps in (("Findings", False), ("Assumed and not considered", True)):
+        found = [finding for finding in plan.findings if (finding.id in ("assumed", "not-considered")) is gaps]
         if found:
             lines += [f"## {title}", "", *(f"- {finding.severity}: {escape(finding.text)} {_marks(sources, finding.claims)}".rstrip() for finding in found), ""]
     return lines

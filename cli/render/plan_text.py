@@ -26,7 +26,18 @@ def render(plan: Plan) -> str:
     blocks = [f"{headline(plan)}  ({knowledge})"]
     if plan.steps:
         blocks.append(_table(plan, sources))
-        blocks.append(_block("Why in this order", [f"{step.id}: {reason.text}" + (f" ({reason.relation} {reason.step})" if reason.step else "") for step in plan.steps if step.kind != "hold" for reason in step.why], width))
+        blocks.append(
+            _block(
+                "Why in this order",
+                [
+                    f"{step.id}: {reason.text}" + (f" ({reason.relation} {reason.step})" if reason.step else "")
+                    for step in plan.steps
+                    if step.kind != "hold"
+                    for reason in step.why
+                ],
+                width,
+            )
+        )
     elif plan.status != "impossible":
         blocks.append("Nothing to do: the cluster is there already.")
     for hold in plan.holds:

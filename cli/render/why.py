@@ -78,7 +78,11 @@ def _claims(title: str, claims: Iterable[Claim]) -> list[str]:
     lines = []
     for claim in claims:
         until = f", until {claim.known_until}" if claim.known_until else ""
-        lines += [_wrap(f"- {claim.summary}", "  "), f"      {claim.grade}, said {claim.known_from}{until}, {claim.id}", f"      {claim.source.link or claim.source}"]
+        lines += [
+            _wrap(f"- {claim.summary}", "  "),
+            f"      {claim.grade}, said {claim.known_from}{until}, {claim.id}",
+            f"      {claim.source.link or claim.source}",
+        ]
     return ["", f"{title}:", *lines] if lines else []
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 __all__ = ["Group", "Move", "Problem", "State", "Table", "Transition", "Variable", "pack", "unpack"]
 
@@ -92,3 +93,7 @@ class Problem:
     """Number of components of a cost vector."""
     objective: tuple[str, ...] = ()
     """What the components stand for, most important first."""
+
+    def size(self, variables: Iterable[int]) -> int:
+        """Number of value combinations of some variables."""
+        return prod(len(self.variables[variable].values) for variable in variables)

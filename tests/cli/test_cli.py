@@ -190,7 +190,10 @@ def test_every_fault_of_a_state_is_reported(run: Run, tmp_path: Path) -> None:
     assert "state.yaml:4" in lines[1]
 
 
-@pytest.mark.parametrize(("pair", "code", "verdict"), [(("operator=12.0.0", "kubernetes=1.3"), 0, "tested"), (("queue=25.1.0", "k8s=1.3"), 20, "broken"), (("operator=10.0.0", "kubernetes=1.4"), 30, "unknown")])
+@pytest.mark.parametrize(
+    ("pair", "code", "verdict"),
+    [(("operator=12.0.0", "kubernetes=1.3"), 0, "tested"), (("queue=25.1.0", "k8s=1.3"), 20, "broken"), (("operator=10.0.0", "kubernetes=1.4"), 30, "unknown")],
+)
 def test_why(run: Run, pair: tuple[str, str], code: int, verdict: str) -> None:
     """Verdict, exit code, and in JSON the claims with their sources."""
     result = run("why", *pair, *DAY, "-o", "json")

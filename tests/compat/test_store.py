@@ -62,7 +62,9 @@ def test_old_stores_are_forgotten(own_cache: Path, small_copy: Path) -> None:
     assert len(stores(own_cache)) == 3
 
 
-@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(path.read_bytes()[:5000]), lambda path: path.write_bytes(b""), lambda path: path.write_bytes(b"x" * 9000)])
+@pytest.mark.parametrize(
+    "damage", [lambda path: path.write_bytes(path.read_bytes()[:5000]), lambda path: path.write_bytes(b""), lambda path: path.write_bytes(b"x" * 9000)]
+)
 def test_a_damaged_store_is_compiled_anew(own_cache: Path, small_copy: Path, damage: object) -> None:
     """Truncated, empty or overwritten: the answer is right all the same."""
     expected = len(list(open_store(small_copy).claims()))

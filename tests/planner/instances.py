@@ -22,7 +22,7 @@ def random_problem(seed: int, *, variables: int | None = None, values: int = 4, 
         for other in range(one + 1, count):
             if one != 0 and rng.random() > dense / 2:
                 continue
-            combinations = [c for c in product(range(sizes[one]), range(sizes[other])) if c != (0, 0)]
+            combinations: list[tuple[int, ...]] = [c for c in product(range(sizes[one]), range(sizes[other])) if c != (0, 0)]
             forbidden = frozenset(c for c in combinations if rng.random() < 0.3)
             entry = {c: pack((rng.randint(0, 1), 0, 0)) for c in combinations if rng.random() < 0.2}
             landing = {c: pack((0, 0, rng.randint(1, 3))) for c in combinations if rng.random() < 0.2}

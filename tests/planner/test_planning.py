@@ -108,7 +108,10 @@ def test_duties_are_asked_for_once_and_only_where_they_apply(small: Matrix) -> N
     """The gate of 1.3 is due at the step to 1.3; the other one only if it is on."""
     found = make(small)
     due = [(step.to, action.text, action.condition) for step in found.steps for action in step.requires if "gate" in action.text]
-    assert due == [("1.3.1", "Remove the gate Quack. Quack is gone in 1.3.", ""), ("1.3.1", "Remove the gate Honk. Honk is gone in 1.3.", "feature is Honk=true")]
+    assert due == [
+        ("1.3.1", "Remove the gate Quack. Quack is gone in 1.3.", ""),
+        ("1.3.1", "Remove the gate Honk. Honk is gone in 1.3.", "feature is Honk=true"),
+    ]
     off = make(small, STATE + "features: {Honk: false}\n")
     assert not any("Honk" in action.text for step in off.steps for action in step.requires)
 
@@ -280,7 +283,9 @@ def test_the_validator_sees_what_is_wrong(small: Matrix, change: str) -> None:
     assert validate(early, document) != []
 
 
-components = st.fixed_dictionaries({}, optional={"operator": st.sampled_from(["10.0.0", "11.0.0", "11.1.0", "12.0.0"]), "queue": st.sampled_from(["25.1.0", "25.2.0", "0.1.0", "0.2.0"])})
+components = st.fixed_dictionaries(
+    {}, optional={"operator": st.sampled_from(["10.0.0", "11.0.0", "11.1.0", "12.0.0"]), "queue": st.sampled_from(["25.1.0", "25.2.0", "0.1.0", "0.2.0"])}
+)
 kubernetes_versions = st.sampled_from(["1.1.0", "1.2.0", "1.3.0", "1.3.1", "1.4.0"])
 pools = st.fixed_dictionaries(
     {"nodes": st.integers(0, 9), "kubelet": kubernetes_versions},
@@ -294,7 +299,14 @@ pools = st.fixed_dictionaries(
 )
 
 
-@given(kubernetes_versions, components, st.lists(pools, max_size=3), st.sampled_from(["1.3", "1.4"]), st.sampled_from(["target", "supported"]), st.sampled_from([DAY, date(2026, 1, 21)]))
+@given(
+    kubernetes_versions,
+    components,
+    st.lists(pools, max_size=3),
+    st.sampled_from(["1.3", "1.4"]),
+    st.sampled_from(["target", "supported"]),
+    st.sampled_from([DAY, date(2026, 1, 21)]),
+)
 def test_every_plan_passes_the_validator(start: str, parts: dict[str, str], nodes: list[dict[str, object]], to: str, at: str, day: date) -> None:
     """Whatever the cluster: safe steps, honest holds, right sums."""
     matrix = Matrix.load(as_of=day, data=SMALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from random import Random
 
@@ -9,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.solver import Problem, Solution, Table, solve
-from planner.solver import search as search_module
+from planner.solver import Problem, Solution, Table, parts, solve, splitting
 from planner.solver.problem import pack, unpack
 from planner.solver.reduce import reduce
-from planner.solver.search import split
+from planner.solver.splitting import split
 from tests.planner.instances import WIDTH, ending, exhaustive, moves, random_problem
 
 seeds = st.integers(0, 10**9)
@@ -51,8 +51,8 @@ def test_the_cost_is_that_of_exhaustive_search(seed: int) -> None:
 @pytest.mark.parametrize(("limit", "bound_limit"), [(1, 1), (4, 1), (4, 6), (16, 400), (10_000, 400)])
 def test_however_the_problem_is_split_the_optimum_is_the_same(seed: int, limit: int, bound_limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sizes at which variables join the core or the bound looks away change effort, not the answer."""
-    monkeypatch.setattr(search_module, "_LIMIT", limit)
-    monkeypatch.setattr(search_module, "_BOUND_LIMIT", bound_limit)
+    monkeypatch.setattr(splitting, "_LIMIT", limit)
+    monkeypatch.setattr(parts, "_BOUND_LIMIT", bound_limit)
     problem = random_problem(seed + 5000, variables=5)
     solution = solve(problem)
     assert (pack(solution.cost) if solution else None) == exhaustive(problem)
@@ -75,10 +75,10 @@ def test_the_canonical_order_does_not_depend_on_how_the_problem_is_split(seed: i
     found = []
     for limit in (1, 16, 10_000):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(search_module, "_LIMIT", limit)
+            patch.setattr(splitting, "_LIMIT", limit)
             found.append(solve(problem))
     sets = [sorted(solution.moves) if solution else None for solution in found]
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in itertools.pairwise(found):
         if one and other and sorted(one.moves) == sorted(other.moves):
             assert pack(one.cost) == pack(other.cost) == replay(problem, one) == replay(problem, other)
     assert len({item is None for item in sets}) == 1
@@ -165,7 +165,16 @@ def test_parts_that_meet_only_through_the_hub_are_components() -> None:
     """Twenty add-ons around one hub make twenty components and a core of one."""
     hub = random_problem(1, variables=2).variables[0]
     tables = tuple(Table((0, n), frozenset({(1, 0)})) for n in range(1, 21))
-    problem = replace(random_problem(1, variables=2), variables=(hub,) * 21, start=(0,) * 21, goal=(None,) * 21, tables=tables, transitions=(), groups=(), landing=((0,) * len(hub.values),) * 21)
+    problem = replace(
+        random_problem(1, variables=2),
+        variables=(hub,) * 21,
+        start=(0,) * 21,
+        goal=(None,) * 21,
+        tables=tables,
+        transitions=(),
+        groups=(),
+        landing=((0,) * len(hub.values),) * 21,
+    )
     core, parts = split(problem)
     assert core == (0,)
     assert parts == [(n,) for n in range(1, 21)]

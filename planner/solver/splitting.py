@@ -1,0 +1,54 @@
+"""Splitting a problem into a core and components that only meet through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.solver.problem import Problem
+
+__all__ = ["split"]
+
+_LIMIT = 600
+"""Largest number of value combinations of a component before one of its variables joins the core."""
+
+
+def split(problem: Problem) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """Choose the core, and return it with the components that remain.
+
+    The best connected variable of a component that is too large joins the core, until all are small. A group that reaches into the
+    core belongs to it as a whole.
+    """
+    count = len(problem.variables)
+    near: list[set[int]] = [set() for _ in range(count)]
+    for members in [table.variables for table in problem.tables] + [group.variables for group in problem.groups]:
+        for one in members:
+            near[one].update(other for other in members if other != one)
+    core: set[int] = set()
+    while True:
+        for group in problem.groups:
+            if core & set(group.variables):
+                core.update(group.variables)
+        parts = _components(near, core, count)
+        large = [part for part in parts if len(part) > 1 and problem.size(part) > _LIMIT]
+        if not large and (core or count <= 1):
+            return tuple(sorted(core)), parts
+        pool = [variable for part in (large or parts) for variable in part]
+        core.add(min(pool, key=lambda variable: (-len(near[variable] - core), variable)))
+
+
+def _components(near: Sequence[set[int]], without: set[int], count: int) -> list[tuple[int, ...]]:
+    """Connected components. Not networkx, since importing that takes longer than a whole search."""
+    seen = set(without)
+    parts = []
+    for first in range(count):
+        if first in seen:
+            continue
+        seen.add(first)
+        stack, part = [first], []
+        while stack:
+            variable = stack.pop()
+            part.append(variable)
+            stack.extend(near[variable] - seen)
+            seen |= near[variable]
+        parts.append(tuple(sorted(part)))
+    return parts
