@@ -243,9 +243,9 @@ class _Compiler:
     def _support_days(self, component: str, version: Version) -> int | None:
         subject = self.matrix.subjects[component]
         life = self.matrix.lifecycle(subject.releases_of or component, version)
-        if life is None:
-            return None
-        return _HORIZON if life.until is None else max(0, min(_HORIZON, (life.until - self.matrix.as_of).days))
+        if life is None or life.until is None:
+            return None  # an end that nobody has named is taken for no later than the latest that is
+        return max(0, min(_HORIZON, (life.until - self.matrix.as_of).days))
 
     def compile(self) -> Compiled:
         problem = Problem(
