@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compat import Matrix
-from planner import ClusterState, Plan, plan
+from planner import Plan, plan
 from planner.assume import assumed_state
 from planner.validate import validate
 
@@ -25,8 +25,9 @@ def make(matrix: Matrix, start: str = "1.33", to: str = "1.37", given: Mapping[s
     return found
 
 
-def line(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2])
+def line(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
 
 
 def test_the_main_job(real: Matrix) -> None:
@@ -106,7 +107,7 @@ def test_before_nvidia_listed_1_37_the_plan_holds(real: Matrix) -> None:
         {"kueue": "0.15.0", "gpu-operator": "25.10.0"},
         {"device-plugin": "0.17.1", "gpu-operator": "absent"},
     ],
-    ids=lambda given: "+".join(given),
+    ids="+".join,
 )  # fmt: skip
 def test_more_parts_can_be_brought_in(real: Matrix, given: Mapping[str, str]) -> None:
     """Whatever is brought in, the result is a plan that the validator passes, or a conflict that names claims."""
