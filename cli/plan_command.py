@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.options import AsOf, Format, OutputFile, load_matrix, pairs, write_out
-from compat.errors import InputError
+from compat.errors import InputError, printable
 
 __all__ = ["plan"]
 
@@ -96,6 +96,10 @@ def plan(
         compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value)
         write_out(json.dumps(problem_document(compiled), indent=1) + "\n", export_problem)
     found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or ())
+    asked = {pair.id for hold in found.holds for pair in hold.pairs}
+    for name in accept or ():
+        if name not in asked:
+            typer.echo(f"compat: --accept {printable(name)}: this plan holds at no such pair; it changes nothing", err=True)
     write_out(render(found, output), output_file)
     raise typer.Exit(found.exit_code)
 

@@ -83,6 +83,8 @@ def hop(matrix: Matrix, component: str, start: Version, end: Version, scope: Sco
                 deciding.setdefault(rule, []).append(claim)
                 if claim.detail.get("reversible") is False:
                     reversible = False
+            elif duties and direct and rule != "allowed" and _is_about_itself(claim, name):
+                due.append(Duty(claim, describe(match.open)))  # whether it bites is for the reader to say
         elif (
             crossed
             and end > start

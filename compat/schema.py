@@ -220,6 +220,8 @@ class Procedure(Entry):
 class Component(Entry):
     """What matrix and planner need to know about a subject."""
 
+    scope_word: str = ""
+    """For hardware: the scope word that says which it is, so that claims about it can be asked for every pool."""
     role: Literal["control-plane", "node-agent", "driver", "runtime", "addon", "operand", "provider", "hardware", "feature", "other"] = "other"
     relies_on: dict[str, Reliance] = Field(default_factory=dict)
     channels: list[str] = Field(default_factory=lambda: ["stable"])
@@ -230,6 +232,8 @@ class Component(Entry):
     """With ``--assume era|newest``, add the newest release tested with that component."""
     implies: dict[str, str] = Field(default_factory=dict)
     """Pool fields that its presence implies in an assumed pool."""
+    gpu_nodes_only: bool = False
+    """Whether it runs on nodes with GPUs only, so that pools without have nothing to do with it."""
     present_in: dict[str, ScopeValue] = Field(default_factory=dict)
     """Only on nodes of which this holds, however it came to the cluster."""
     part_of_drain: bool = False

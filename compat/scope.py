@@ -6,6 +6,7 @@ were left open (`Fit.OPEN`); then the words are named, so that the answer can ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -107,7 +108,8 @@ class ScopeWords:
         while value and value not in seen:
             yield value
             seen.add(value)
-            value = wider.get(value, "")
+            # an unknown release belongs to its line: rocky-8.6 to rocky-8
+            value = wider.get(value, re.sub(r"[.-]?[^.-]*$", "", value) if wider else "")
 
 
 def describe(open_words: Iterable[tuple[str, tuple[str, ...]]]) -> str:

@@ -302,9 +302,15 @@ _COLUMNS: dict[str, dict[str, type]] = {
 
 
 @cache
+@cache
 def _layout() -> str:
-    """What tells stores of one shape from those of another version of this module."""
-    return hashlib.sha256(repr((SCHEMA_VERSION, _COLUMNS)).encode()).hexdigest()[:8]
+    """What tells stores of one program from those of another: the modules that read, expand and compile knowledge."""
+    here = Path(__file__).parent
+    found = hashlib.sha256(repr((SCHEMA_VERSION, _COLUMNS)).encode())
+    for name in ("claims", "documents", "knowledge", "ranges", "schema", "store", "versions"):
+        with contextlib.suppress(OSError):
+            found.update((here / f"{name}.py").read_bytes())
+    return found.hexdigest()[:8]
 
 
 def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
@@ -364,7 +370,7 @@ class _Members:
 
     def of(self, claim: Claim) -> dict[str, str | None]:
         """Columns of a claim's row."""
-        to = str(claim.detail.get("to_versions") or "") if claim.kind == "upgrade" else ""
+        to = str(claim.detail.get("to_versions") or "")
         return {
             "subject_members": self._bits(claim.subject, claim.versions),
             "object_members": self._bits(claim.object, claim.object_versions),

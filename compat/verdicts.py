@@ -169,7 +169,7 @@ def _weigh(
             _against(claim, conditions, evidence)
     elif inside:
         grade = _positive_grade(claim)
-        if grade:
+        if grade and _speaks_of(claim.versions, subject, claim) and _speaks_of(claim.object_versions, target, claim):
             evidence.positive.append((claim, grade, conditions))
     elif claim.kind in ("require", "offer"):
         _against(claim, conditions, evidence)
@@ -204,6 +204,11 @@ def _positive_grade(claim: Claim) -> str:
         if set(claim.scope) - _ENVIRONMENT - {"allocation", "driver_managed_by"}:
             return ""  # what one feature or one GPU asks for at least is no statement about the pair as a whole
     return claim.grade if claim.kind == "support" or claim.detail.get("skew") else "declared"
+
+
+def _speaks_of(text: str, version: Version | None, claim: Claim) -> bool:
+    """Whether a positive statement means a version: a range of releases vouches for none of their pre-releases that it does not name."""
+    return version is None or not version.is_prerelease or bool(claim.detail.get("skew") or claim.detail.get("relation")) or version.release in text
 
 
 def _inside(

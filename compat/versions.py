@@ -32,7 +32,8 @@ _IMAGE = re.compile(r"^[A-Za-z0-9._:/-]+$")
 _STAMPED = re.compile(r"^v?\d{8}-(?=v?\d)")
 _NAMED = re.compile(r"^(?!v\d)(?:[a-z][a-z0-9_]*[-_])+(?=v?\d)", re.I)
 _CORE = re.compile(r"^v?(?P<release>\d+(?:\.\d+)*)", re.I)
-_PRE = re.compile(r"^[-._]?(?P<label>alpha|beta|preview|pre|rc|ec|fc|dev|a|b|c)[-._]?(?P<number>\d*)(?=$|[-+._~])", re.I)
+_PRE = re.compile(r"^[-._~]?(?P<label>alpha|beta|preview|pre|rc|ec|fc|dev|a|b|c)[-._]?(?P<number>\d*)(?=$|[-+._~])", re.I)
+_DESCRIBED = re.compile(r"^(?:-devel)?-(?P<commits>\d{1,9})-g[0-9a-f]{7,40}(?=$|[-+._~])", re.I)
 _SUFFIX = re.compile(r"^[-+_~][0-9A-Za-z][0-9A-Za-z.+_~-]*$")
 _PRE_LABELS = {
     "alpha": "a", "a": "a", "ec": "a",  # OpenShift engineering candidates come before everything else
@@ -141,9 +142,13 @@ def parse(text: str, lineage: Lineage = PLAIN) -> Version:
     if any(len(number) > _MAX_DIGITS for number in numbers) or len(numbers) > 8:
         raise InvalidVersionError(text, "a number in it is absurdly long")
     rest = body[core.end() :]
-    pre = _PRE.match(rest)
+    described = _DESCRIBED.match(rest)
+    pre = described or _PRE.match(rest)
     canonical = ""
-    if pre is not None:
+    if described is not None:  # what `git describe` says of a build some commits after a release: later than it, and no release
+        canonical = f".post{described['commits']}.dev0"
+        rest = rest[described.end() :]
+    elif pre is not None:
         canonical = _PRE_LABELS[pre["label"].lower()] + (pre["number"] or "0")
         if len(pre["number"]) > _MAX_DIGITS:
             raise InvalidVersionError(text, "a number in it is absurdly long")

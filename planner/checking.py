@@ -9,7 +9,11 @@ from compat import Matrix, Version
 from compat.errors import InputError
 from compat.hops import Hop, hop
 from compat.verdicts import ORDER
+from planner.cites import Cites
+from planner.findings import standing
+from planner.journey import Journey
 from planner.pairs import Judgement, Pairs
+from planner.plan import Finding
 from planner.situation import resolve
 from planner.state import ClusterState
 
@@ -25,7 +29,9 @@ class CheckResult:
     judgements: tuple[Judgement, ...]
     """Every pair that is relied on or broken, worst first."""
     hops: tuple[tuple[str, Hop], ...]
-    """For each bump what is known of going there."""
+    """For each bump what is known of going there, and what it asks for."""
+    findings: tuple[Finding, ...]
+    """What is wrong with the state by itself; an error makes it broken."""
 
 
 def check_state(matrix: Matrix, state: ClusterState, bumps: Mapping[str, str]) -> CheckResult:
@@ -52,4 +58,6 @@ def check_state(matrix: Matrix, state: ClusterState, bumps: Mapping[str, str]) -
     judgements = tuple(judgement for judgement in pairs.all(versions) if judgement.relied_on or judgement.grade == "broken")
     grades = [judgement.grade for judgement in judgements]
     grades += [{"forbidden": "broken", "needs-stop": "broken", "unknown": "unknown"}.get(found.rule, "tested") for _, found in hops]
-    return CheckResult(min(grades, key=ORDER.index, default="tested"), judgements, tuple(hops))
+    found = tuple(standing(Journey(pairs, ()), Cites()))
+    grades += ["broken" for finding in found if finding.severity == "error"]
+    return CheckResult(min(grades, key=ORDER.index, default="tested"), judgements, tuple(hops), found)

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from compat import Claim, Matrix, Version
 from compat.hops import Hop, hop
+from compat.ranges import parse_range
 from compat.scope import Fit
 from compat.verdicts import can_break
 from planner.goal import Goal
-from planner.pairs import Pairs, is_no_worse
+from planner.pairs import Judgement, Pairs, is_no_worse
 from planner.situation import Part, Situation
 from planner.solver import Group, Problem, Table, Transition, Variable
 from planner.solver.problem import pack
@@ -47,6 +49,8 @@ PREFERENCES = {
     "newest": (*OBJECTIVE[:3], "weak_at_end", "releases_behind", "steps", "support_days_missing", *OBJECTIVE[7:]),
 }
 """``--prefer`` -> order of the objective."""
+_RULES = ("forbidden", "needs-stop", "unknown", "allowed")
+"""Rules of a hop, worst first."""
 _HORIZON = 3650
 """Days of support that count; an end farther away, or none, is as good as this."""
 
@@ -87,10 +91,11 @@ class _Compiler:
     def candidates(self, part: Part) -> list[Version]:
         """Versions that the part may have, oldest first: what runs now and what can be reached."""
         role = self.situation.role(part.component)
+        newest_now = max(part.mixed or (part.version,))  # a roll-out under way is finished or overtaken, never turned back
         out = [
             release.version
             for release in self.matrix.releases(part.component, stable_only=True)
-            if release.version > part.version and release.version.parts > 1
+            if release.version > part.version and release.version >= newest_now and release.version.parts > 1
         ]
         if role in ("control-plane", "node-agent"):
             target = self.goal.version
@@ -98,7 +103,7 @@ class _Compiler:
             for version in self._not_out_yet(part, target):
                 newest.setdefault(version.line, version)
             found = {*newest.values(), target} if part.version < target else set(newest.values())
-            return sorted({part.version, *(version for version in found if version > part.version)})
+            return sorted({part.version, *(version for version in found if version > part.version and version >= newest_now)})
         return sorted({part.version, *(version for version in out if version.parts > 2 or not self._has_patches(version, out))})
 
     def _not_out_yet(self, part: Part, target: Version) -> list[Version]:
@@ -142,11 +147,25 @@ class _Compiler:
             ):
                 if once(text):
                     yield getattr(claim, test)
+        for text in self._as_third(part):
+            if once(text):
+                yield parse_range(text, self.matrix.lineage(part.component))
+
+    def _as_third(self, part: Part) -> Iterable[str]:
+        """Ranges over the part's versions under which claims about two other parts hold."""
+        for one, other in self.pairs.deciding:
+            if part.key in self.pairs.thirds(one, other):
+                for a in self.pairs.names(self.situation.by_key[one]):
+                    for b in self.pairs.names(self.situation.by_key[other]):
+                        for claim in self.matrix.between(a, b):
+                            when = claim.detail.get("when")
+                            if isinstance(when, Mapping) and part.component in when:
+                                yield when[part.component]
 
     def _relevant(self, part: Part) -> Iterable[Claim]:
         """Claims that can make a difference to cost: what only warns or applies elsewhere tells no versions apart."""
         scopes = [self.situation.scope(part.pool)] if part.pool else self.situation.cluster_scopes
-        partners = {name for other in self.parts if other.key != part.key for name in self.pairs.names(other)}
+        partners = {name for other in self.parts if other.key != part.key for name in self.pairs.names(other)} | set(self.situation.hardware)
         for partner in sorted(partners):
             for claim in self.matrix.between(part.component, partner):
                 matches = [self.matrix.fit(claim, scope) for scope in scopes]
@@ -165,26 +184,49 @@ class _Compiler:
 
     def tables(self) -> Iterable[Table]:
         for one, other in self.pairs.deciding:
-            first, second = self.index[one], self.index[other]
+            thirds = self.pairs.thirds(one, other)
+            variables = tuple(self.index[key] for key in (one, other, *thirds))
             forbidden: set[tuple[int, ...]] = set()
             entry: dict[tuple[int, ...], int] = {}
             landing: dict[tuple[int, ...], int] = {}
-            now = self.pairs.judge(one, self.domains[first][0], other, self.domains[second][0])
-            for i, a in enumerate(self.domains[first]):
-                for j, b in enumerate(self.domains[second]):
-                    judgement = self.pairs.judge(one, a, other, b)
-                    grade = judgement.grade if judgement else "tested"
-                    if judgement and grade == "broken" and not is_no_worse(judgement, now):
-                        forbidden.add((i, j))
-                        self.reasons[(first, second), (i, j)] = judgement.verdict.claims
-                    elif grade in ("unknown", "broken"):
-                        entry[i, j] = self.cost(unknown_pairs=1)
-                        landing[i, j] = self.cost(weak_at_end=1_000_000 if grade == "broken" else 1000)
-                    elif grade == "declared":
-                        entry[i, j] = self.cost(weak_on_the_way=1)
-                        landing[i, j] = self.cost(weak_at_end=1)
+            now: Judgement | None = None
+            for values in product(*(range(len(self.domains[variable])) for variable in variables)):
+                a, b, *beside = (self.domains[variable][value] for variable, value in zip(variables, values, strict=True))
+                judgement = self.pairs.judge(one, a, other, b, dict(zip(thirds, beside, strict=True)))
+                if not any(values):
+                    now = judgement  # the first: everything as it is
+                grade = judgement.grade if judgement else "tested"
+                if judgement and grade == "broken" and not is_no_worse(judgement, now):
+                    forbidden.add(values)
+                    self.reasons[variables, values] = judgement.verdict.claims
+                elif grade in ("unknown", "broken"):
+                    entry[values] = self.cost(unknown_pairs=1)
+                    landing[values] = self.cost(weak_at_end=1_000_000 if grade == "broken" else 1000)
+                elif grade == "declared":
+                    entry[values] = self.cost(weak_on_the_way=1)
+                    landing[values] = self.cost(weak_at_end=1)
             if forbidden or entry or landing:
-                yield Table((first, second), frozenset(forbidden), entry, landing)
+                yield Table(variables, frozenset(forbidden), entry, landing)
+        for number, part in enumerate(self.parts):
+            yield from self.lone_table(number, part)
+
+    def lone_table(self, number: int, part: Part) -> Iterable[Table]:
+        """What the versions of one part meet that has no version: hardware, and partners in an unknown version."""
+        forbidden: set[tuple[int, ...]] = set()
+        entry: dict[tuple[int, ...], int] = {}
+        landing: dict[tuple[int, ...], int] = {}
+        now = {judgement.keys: judgement for judgement in self.pairs.alone(part.key, self.domains[number][0])}
+        for i, version in enumerate(self.domains[number]):
+            unsafe = [judgement for judgement in self.pairs.alone(part.key, version) if judgement.grade in ("broken", "unknown")]
+            worse = [judgement for judgement in unsafe if judgement.grade == "broken" and not is_no_worse(judgement, now.get(judgement.keys))]
+            if worse:
+                forbidden.add((i,))
+                self.reasons[(number,), (i,)] = tuple(claim for judgement in worse for claim in judgement.verdict.claims)
+            elif unsafe:
+                entry[i,] = self.cost(unknown_pairs=len(unsafe))
+                landing[i,] = self.cost(weak_at_end=sum(1_000_000 if judgement.grade == "broken" else 1000 for judgement in unsafe))
+        if forbidden or entry:
+            yield Table((number,), frozenset(forbidden), entry, landing)
 
     # -- moves
 
@@ -195,7 +237,9 @@ class _Compiler:
             scope = self.situation.scope(part.pool) if part.pool else self.situation.cluster_scopes[0]
             for i, start in enumerate(self.domains[variable]):
                 for j in range(i + 1, len(self.domains[variable])):
-                    found[variable, i, j] = hop(self.matrix, part.component, start, self.domains[variable][j], scope, duties=False)
+                    end = self.domains[variable][j]
+                    ways = [hop(self.matrix, part.component, one, end, scope, duties=False) for one in part.standing(start) if one < end]
+                    found[variable, i, j] = min(ways, key=lambda way: _RULES.index(way.rule))
         return found
 
     def transitions(self) -> Iterable[Transition]:
@@ -236,9 +280,12 @@ class _Compiler:
             days = [self._support_days(part.component, version) for version in domain]
             known = [day for day in days if day is not None]
             default = max(known, default=_HORIZON)
-            yield tuple(
-                self.cost(support_days_missing=_HORIZON - (default if day is None else day), releases_behind=len(domain) - 1 - n) for n, day in enumerate(days)
-            )
+            lacking = [_HORIZON - (default if day is None else day) for day in days]
+            behind = [len(domain) - 1 - n for n in range(len(domain))]
+            if days[0] != 0 and self.objective.index("releases_behind") > self.objective.index("steps"):
+                # Support for what runs now has not ended: nobody asked to leave it, so that staying is as good as the best landing.
+                lacking[0], behind[0] = min(lacking), 0
+            yield tuple(self.cost(support_days_missing=days, releases_behind=releases) for days, releases in zip(lacking, behind, strict=True))
 
     def _support_days(self, component: str, version: Version) -> int | None:
         subject = self.matrix.subjects[component]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from planner.compiling import Compiled
@@ -34,8 +35,8 @@ def problem_document(compiled: Compiled) -> dict[str, Any]:
 
 
 def _table(problem: Problem, table: Any, vector: Any) -> dict[str, Any]:
-    sizes = [range(len(problem.variables[v].values)) for v in table.variables]
-    allowed = [[i, j] for i in sizes[0] for j in sizes[1] if (i, j) not in table.forbidden]
+    combinations = product(*(range(len(problem.variables[v].values)) for v in table.variables))
+    allowed = [list(values) for values in combinations if values not in table.forbidden]
     return {
         "variables": list(table.variables),
         "allowed": allowed,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compat.versions import parse
 from planner.cites import Cites
 from planner.goal import Goal
 from planner.journey import Journey
 from planner.pairs import Judgement
 from planner.plan import Finding, Severity
 
-__all__ = ["findings"]
+__all__ = ["findings", "standing"]
 
 
 def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
@@ -28,6 +29,11 @@ def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
     ]
     order = ("error", "warning", "info")
     return tuple(sorted(dict.fromkeys(found), key=lambda item: order.index(item.severity)))
+
+
+def standing(journey: Journey, cites: Cites) -> list[Finding]:
+    """What is wrong with a state by itself, whatever is planned."""
+    return [*_unfinished(journey), *_life(journey, cites), *_gaps(journey)]
 
 
 def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -75,23 +81,20 @@ def _unfinished(journey: Journey) -> Iterator[Finding]:
 
 def _removed_apis(journey: Journey, goal: Goal, cites: Cites) -> Iterator[Finding]:
     situation = journey.pairs.situation
-    matrix, control = situation.matrix, situation.control
-    served = matrix.about(control.component, "api")
+    matrix = situation.matrix
+    ends = {**{part.component: journey.end[part.key] for part in situation.parts if not part.pool}, situation.control.component: goal.version}
     for text in situation.state.apis:
         group, _, rest = text.partition("/")
         version, _, kind = rest.partition("/")
-        for claim in served:
-            if claim.detail.get("group") != group or claim.detail.get("version") != version or (kind and kind not in claim.detail.get("kinds", ())):
-                continue
-            removed = claim.detail.get("removed")
-            if removed and matrix.version(control.component, str(removed)) <= goal.version:
-                instead = f"; use {claim.detail['replacement']}" if claim.detail.get("replacement") else ""
-                yield Finding(
-                    "api-removed",
-                    "error",
-                    f"{text} is in use and is no longer served from {control.component} {removed} on{instead}. Migrate before that step.",
-                    cites([claim]),
-                )
+        for component, end in ends.items():
+            for claim in matrix.about(component, "api"):
+                about = claim.detail.get("group") == group and claim.detail.get("version") == version
+                if about and (not kind or kind in claim.detail.get("kinds", ())):
+                    removed = claim.detail.get("removed")
+                    if removed and parse(str(removed), matrix.lineage(component)) <= end:
+                        instead = f"; use {claim.detail['replacement']}" if claim.detail.get("replacement") else ""
+                        what = f"{text} is in use and is no longer served from {component} {removed} on{instead}. Migrate before that step."
+                        yield Finding("api-removed", "error", what, cites([claim]))
 
 
 def _life(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -175,11 +178,27 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
     situation = journey.pairs.situation
     for text in situation.state.assumed:
         yield Finding("assumed", "info", f"Assumed: {text}.")
-    for name in situation.unversioned:
-        yield Finding("not-considered", "warning", f"{name} is installed in an unknown version and was not considered.")
+    for name, pool in situation.unversioned:
+        where = f"of pool {pool} " if pool else ""
+        yield Finding(
+            "version-unknown",
+            "warning",
+            f"{name} {where}runs in an unknown version; no pair with it can be vouched for. Give its version in the cluster state.",
+        )
+    for part in situation.parts:
+        if (
+            part.version.parts < 3
+            and part.version.release not in part.version.text
+            and not (situation.state.assumed and situation.role(part.component) in ("control-plane", "node-agent"))
+        ):
+            yield Finding(
+                "assumed",
+                "info",
+                f"Assumed: {part.key.replace('@', ' of pool ')} {part.version.text} is taken as {part.version.release}, the newest known of its line.",
+            )
     for gap in situation.gaps:
         yield Finding("not-considered", "info", f"Not considered, {gap}.")
-    known = {part.component for part in situation.parts} | situation.absent | set(situation.unversioned)
+    known = {part.component for part in situation.parts} | situation.absent | {name for name, _ in situation.unversioned}
     carried = {name for names in journey.pairs.operands.values() for name in names}
     others = sorted(subject.id for subject in situation.matrix.subjects.values() if subject.role == "addon" and subject.id not in known | carried)
     if others:

@@ -6,7 +6,7 @@ the validator keeps a table of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,7 +53,9 @@ class Pairs:
         self._bundles: dict[str, dict[str, list[Claim]]] = {}
         self._can_break: dict[tuple[object, ...], bool] = {}
         self._shipped: dict[tuple[str, object, str], Version | None] = {}
-        self._cache: dict[tuple[str, object, str, object], Judgement | None] = {}
+        self._cache: dict[tuple[object, ...], Judgement | None] = {}
+        self._thirds: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._alone: dict[tuple[str, object], list[Judgement]] = {}
 
     @cached_property
     def keys(self) -> list[tuple[str, str]]:
@@ -83,6 +85,8 @@ class Pairs:
 
     def _meet(self, one: Part, other: Part) -> bool:
         if one.pool and other.pool and one.pool != other.pool:
+            return False
+        if not (self.situation.runs_on(one.component, other.pool) and self.situation.runs_on(other.component, one.pool)):
             return False
         return any(self.related(a, b) for a in self._names(one, other) for b in self._names(other, one))
 
@@ -155,14 +159,67 @@ class Pairs:
 
     # -- judging
 
-    def judge(self, one: str, one_version: Version, other: str, other_version: Version) -> Judgement | None:
-        """What the matrix says of two parts at two versions; None if it has nothing to say."""
-        key = (one, one_version.key, other, other_version.key)
+    def alone(self, key: str, version: Version) -> list[Judgement]:
+        """What the matrix says of a part beside what has no version: hardware that it cannot drive, and partners in an unknown version."""
+        cached = (key, version.key)
+        if cached not in self._alone:
+            part = self.situation.by_key[key]
+            versions = part.standing(version)
+            self._alone[cached] = [item for each in versions for item in (*self._on_hardware(part, each), *self._beside_unknown(part, each))]
+        return self._alone[cached]
+
+    def _on_hardware(self, part: Part, version: Version) -> Iterator[Judgement]:
+        for hardware in self.situation.hardware:
+            if not self.matrix.between(part.component, hardware):
+                continue
+            for scope in [self.situation.scope(part.pool)] if part.pool else self.situation.cluster_scopes:
+                verdict = self.matrix.verdict((part.component, version), (hardware, None), scope)
+                if verdict.grade == "broken" or verdict.cautions:
+                    where = "/".join(scope.get(self.situation.hardware[hardware], ("hardware",)))
+                    yield Judgement(f"{part.component} {version.release}", where, (part.key, hardware), verdict, relied_on=False)
+                    break
+
+    def _beside_unknown(self, part: Part, version: Version) -> Iterator[Judgement]:
+        for name, pool in self.situation.unversioned:
+            if part.pool and pool and part.pool != pool:
+                continue
+            if not (self.situation.runs_on(part.component, pool) and self.situation.runs_on(name, part.pool)):
+                continue
+            other = Part(name, pool, version)
+            if any(
+                self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope)
+                for scope in self._scopes(name, other, part.component, part)
+            ):
+                place = f"pools[].{self.matrix.subjects[name].component.get('pool_field')} of pool {pool}" if pool else f"components.{name}"
+                verdict = Verdict("unknown", question=f"The version of {name} is not known. Give it in the cluster state, {place}.")
+                yield Judgement(f"{name} ?", f"{part.component} {version.release}", (other.key, part.key), verdict, relied_on=True)
+
+    def thirds(self, one: str, other: str) -> tuple[str, ...]:
+        """Keys of further parts whose version decides whether a claim about the two holds."""
+        if (one, other) not in self._thirds:
+            first, second = self.situation.by_key[one], self.situation.by_key[other]
+            pool = first.pool or second.pool
+            claims = [claim for a in self._names(first, second) for b in self._names(second, first) for claim in self.matrix.between(a, b)]
+            named = {name for claim in claims if isinstance(when := claim.detail.get("when"), Mapping) for name in when}
+            keys = [key for name in sorted(named) for key in (name, f"{name}@{pool}") if key in self.situation.by_key and key not in (one, other)]
+            self._thirds[one, other] = tuple(keys)
+        return self._thirds[one, other]
+
+    def judge(self, one: str, one_version: Version, other: str, other_version: Version, beside: Versions | None = None) -> Judgement | None:
+        """What the matrix says of two parts at two versions, with the versions of the `thirds` beside them; None if it has nothing to say.
+
+        Where a part runs in several versions now, its start version stands for all of them, and the worst counts.
+        """
+        around = tuple(sorted((key, version.key) for key, version in (beside or {}).items()))
+        key = (one, one_version.key, other, other_version.key, around)
         if key not in self._cache:
-            self._cache[key] = self._judge(self.situation.by_key[one], one_version, self.situation.by_key[other], other_version)
+            first, second = self.situation.by_key[one], self.situation.by_key[other]
+            context = {**self.situation.context, **{name.partition("@")[0]: version for name, version in (beside or {}).items()}}
+            found = [self._judge(first, a, second, b, context) for a in first.standing(one_version) for b in second.standing(other_version)]
+            self._cache[key] = min((item for item in found if item is not None), key=_badness, default=None)
         return self._cache[key]
 
-    def _judge(self, one: Part, one_version: Version, other: Part, other_version: Version) -> Judgement | None:
+    def _judge(self, one: Part, one_version: Version, other: Part, other_version: Version, context: Mapping[str, Version | None]) -> Judgement | None:
         worst: Judgement | None = None
         for a in self._names(one, other):
             a_version = self._version_as(one, one_version, a)
@@ -175,7 +232,7 @@ class Pairs:
                 if carried and not self._breakable(a, b, scopes):
                     continue
                 for scope in scopes:
-                    verdict = self.matrix.verdict((a, a_version), (b, b_version), scope)
+                    verdict = self.matrix.verdict((a, a_version), (b, b_version), scope, context)
                     relied = not carried and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
                     if carried and verdict.grade != "broken":
                         continue
@@ -206,7 +263,12 @@ class Pairs:
 
     def all(self, versions: Versions) -> list[Judgement]:
         """Judgements of every pair at the given versions, worst first."""
-        found = [judgement for one, other in self.keys if (judgement := self.judge(one, versions[one], other, versions[other])) is not None]
+        found = []
+        for one, other in self.keys:
+            judgement = self.judge(one, versions[one], other, versions[other], {key: versions[key] for key in self.thirds(one, other)})
+            if judgement is not None:
+                found.append(judgement)
+        found += [judgement for key, version in versions.items() for judgement in self.alone(key, version)]
         return sorted(found, key=lambda item: (ORDER.index(item.grade), item.keys))
 
     def claims(self, judgements: list[Judgement]) -> list[Claim]:

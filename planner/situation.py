@@ -36,6 +36,10 @@ class Part:
     mixed: tuple[Version, ...] = ()
     """All versions, where several run."""
 
+    def standing(self, version: Version) -> tuple[Version, ...]:
+        """The versions that run while the part counts as being at *version*: all of the mix as long as it has not moved."""
+        return self.mixed if self.mixed and version.key == self.version.key else (version,)
+
     @property
     def key(self) -> str:
         """Name that is unique in a plan: ``kueue``, ``kubelet@h100``."""
@@ -52,8 +56,8 @@ class Situation:
     """The control plane first, then what is cluster-wide by name, then pool by pool."""
     absent: frozenset[str]
     """Components that are known not to be there."""
-    unversioned: tuple[str, ...]
-    """Components that are there in an unknown version."""
+    unversioned: tuple[tuple[str, str], ...]
+    """Component and pool (empty: cluster-wide) of what is there in an unknown version."""
     gaps: tuple[str, ...] = field(default=())
     """What else is unknown, in words."""
 
@@ -76,6 +80,16 @@ class Situation:
         """Role of a component in the knowledge base."""
         subject = self.matrix.subjects.get(component)
         return subject.role if subject else ""
+
+    @cached_property
+    def context(self) -> dict[str, None]:
+        """What is known not to be there, for claims that only hold beside it."""
+        return dict.fromkeys(sorted(self.absent))
+
+    @cached_property
+    def hardware(self) -> dict[str, str]:
+        """Subjects that stand for what nodes are made of, and the scope word that says which."""
+        return {subject.id: str(subject.component["scope_word"]) for subject in self.matrix.subjects.values() if subject.component.get("scope_word")}
 
     def drains(self, part: Part) -> bool:
         """Whether moving the part empties its nodes."""
@@ -137,6 +151,12 @@ class Situation:
                 found.append(scope)
         return tuple(found) or (self.common_scope,)
 
+    def runs_on(self, component: str, pool: str) -> bool:
+        """Whether a component has anything to do with a pool: what is for GPU nodes only has not where they are known to have no GPUs."""
+        subject = self.matrix.subjects.get(component)
+        gpu = self.pools[pool].gpu if pool else None
+        return not (subject and subject.component.get("gpu_nodes_only") and gpu is not None and gpu.per_node == 0)
+
     def present(self, component: str, pool: str) -> bool:
         """Whether a component that the cluster has runs on a pool, as far as the knowledge base says where it does."""
         subject = self.matrix.subjects.get(component)
@@ -156,13 +176,13 @@ def resolve(matrix: Matrix, state: ClusterState) -> Situation:
     control, agent = _by_role(matrix, "control-plane"), _by_role(matrix, "node-agent")
     parts = [_part(matrix, control, "", state.kubernetes, "kubernetes")]
     absent: set[str] = set()
-    unversioned: list[str] = []
+    unversioned: list[tuple[str, str]] = []
     gaps: list[str] = []
     for given, component in sorted(state.components.items()):
         with_field = f"components.{given}"
         name = _located(with_field, matrix.name, given)
         if component.version is None:
-            unversioned.append(name)
+            unversioned.append((name, ""))
         elif component.version == "absent":
             absent.add(name)
         elif matrix.subjects[name].role in ("control-plane", "node-agent", "driver", "runtime"):
@@ -171,7 +191,7 @@ def resolve(matrix: Matrix, state: ClusterState) -> Situation:
             parts.append(_part(matrix, name, "", [component.version], with_field))
     parts[1:] = sorted(parts[1:], key=lambda part: part.component)
     for index, pool in enumerate(state.pools):
-        parts.extend(_pool_parts(matrix, agent, pool, index, gaps))
+        parts.extend(_pool_parts(matrix, agent, pool, index, gaps, unversioned))
     if len({part.key for part in parts}) < len(parts):
         raise InputError("components: one component is given under two names; keep one of them")
     situation = Situation(matrix, state, tuple(parts), frozenset(absent), tuple(unversioned), tuple(gaps))
@@ -179,12 +199,12 @@ def resolve(matrix: Matrix, state: ClusterState) -> Situation:
     return situation
 
 
-def _pool_parts(matrix: Matrix, agent: str, pool: Pool, index: int, gaps: list[str]) -> Iterator[Part]:
+def _pool_parts(matrix: Matrix, agent: str, pool: Pool, index: int, gaps: list[str], unversioned: list[tuple[str, str]]) -> Iterator[Part]:
     where = f"pools[{index}] ({pool.name})"
     if pool.kubelet:
         yield _part(matrix, agent, pool.name, pool.kubelet, f"{where}.kubelet")
     else:
-        gaps.append(f"pool {pool.name}: the kubelet version is not given")
+        unversioned.append((agent, pool.name))
     if pool.runtime:
         match = _RUNTIME.match(pool.runtime.strip())
         if not match:
@@ -196,7 +216,7 @@ def _pool_parts(matrix: Matrix, agent: str, pool: Pool, index: int, gaps: list[s
     if pool.driver:
         yield _part(matrix, _by_role(matrix, "driver"), pool.name, [pool.driver], f"{where}.driver")
     elif pool.has_gpus:
-        gaps.append(f"pool {pool.name}: the GPU driver version is not given")
+        unversioned.append((_by_role(matrix, "driver"), pool.name))
     if not pool.os:
         gaps.append(f"pool {pool.name}: the operating system is not given")
 

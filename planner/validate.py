@@ -101,7 +101,9 @@ class _Replay:
             if there <= here:
                 yield f"{step['id']}: {key} does not go forward"
             scope = self.situation.scope(step["pool"]) if "@" in key else self.situation.cluster_scopes[0]
-            rule = resolve_hop(self.matrix, (change["component"], here), (change["component"], there), scope).rule
+            starts = [one for one in self.running(self.situation.by_key[key]) if one < there]
+            rules = [resolve_hop(self.matrix, (change["component"], one), (change["component"], there), scope).rule for one in starts]
+            rule = next((rule for rule in ("forbidden", "needs-stop", "unknown") if rule in rules), "allowed")
             if rule in ("forbidden", "needs-stop"):
                 yield f"{step['id']}: {key} {here.release} -> {there.release} is {rule}"
             moved.append((key, here, there, rule))
@@ -113,16 +115,21 @@ class _Replay:
     def broken_before(self, pair: tuple[str, str]) -> bool:
         """Whether the pair violates only claims that the start violates with the same parts."""
         keys = tuple(name.rpartition(" ")[0] for name in pair)
-        one, other = (self.situation.by_key[key] for key in keys)
-        now = self.violated(one, other)
+        now = self.violated(*keys)
         kept, self.versions = self.versions, self.begun
-        then = self.violated(one, other)
+        then = self.violated(*keys)
         self.versions = kept
         return bool(then) and now <= then
 
-    def violated(self, one: Part, other: Part) -> set[str]:
+    def violated(self, key: str, other: str) -> set[str]:
+        part = self.situation.by_key[key]
         found: set[str] = set()
-        for verdict, _ in self.verdicts(one, other):
+        if other in self.situation.by_key:
+            verdicts = [verdict for verdict, _ in self.verdicts(part, self.situation.by_key[other])]
+        else:
+            scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
+            verdicts = [self.matrix.verdict((part.component, version), (other, None), scope) for scope in scopes for version in self.running(part)]
+        for verdict in verdicts:
             if verdict.grade == "broken":
                 found |= {claim.id for claim in verdict.claims}
         return found
@@ -174,10 +181,30 @@ class _Replay:
             for other in parts[i + 1 :]:
                 if one.pool and other.pool and one.pool != other.pool:
                     continue
+                if not (self.situation.runs_on(one.component, other.pool) and self.situation.runs_on(other.component, one.pool)):
+                    continue
                 grade = self.pair(one, other)
                 if grade is not None:
                     found[f"{one.key} {self.versions[one.key].release}", f"{other.key} {self.versions[other.key].release}"] = grade
+        for one in parts:
+            for name, grade in self.lone(one):
+                found[f"{one.key} {self.versions[one.key].release}", f"{name} ?"] = grade
         return found
+
+    def lone(self, part: Part) -> Iterator[tuple[str, str]]:
+        """What a part meets that has no version: hardware that it cannot drive, and partners in an unknown version."""
+        scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
+        for name, subject in self.matrix.subjects.items():
+            if subject.role == "hardware" and any(
+                self.matrix.verdict((part.component, version), (name, None), scope).grade == "broken" for scope in scopes for version in self.running(part)
+            ):
+                yield name, "broken"
+        for name, pool in self.situation.unversioned:
+            meets = not (pool and part.pool) or pool == part.pool
+            places = [self.situation.scope(pool)] if pool else scopes
+            meets = meets and self.situation.runs_on(part.component, pool) and self.situation.runs_on(name, part.pool)
+            if meets and any(self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope) for scope in places):
+                yield f"{name}@{pool}" if pool else name, "unknown"
 
     def pair(self, one: Part, other: Part) -> str | None:
         worst: str | None = None
@@ -187,31 +214,39 @@ class _Replay:
                 worst = grade
         return worst
 
+    def running(self, part: Part) -> tuple[Version, ...]:
+        """All versions that run of a part: its mix until it moves."""
+        here = self.versions[part.key]
+        return part.mixed if part.mixed and here == self.begun[part.key] else (here,)
+
+    def context(self, pool: str) -> dict[str, Version | None]:
+        """Everything else that is known to be, or not to be, in the same place."""
+        present = {part.component: self.versions[part.key] for part in self.situation.parts if part.pool in ("", pool)}
+        return {**dict.fromkeys(self.situation.absent), **present}
+
     def verdicts(self, one: Part, other: Part) -> Iterator[tuple[Verdict, bool]]:
         """Verdicts under all names and in all places in which two parts meet, each with whether the pair is relied on."""
         for a, a_version, a_own in self.faces(one, other):
             for b, b_version, b_own in self.faces(other, one):
                 for scope in self.scopes(a, one, b, other):
-                    verdict = self.matrix.verdict((a, a_version), (b, b_version), scope)
+                    verdict = self.matrix.verdict((a, a_version), (b, b_version), scope, self.context(one.pool or other.pool))
                     yield verdict, a_own and b_own and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
 
     def faces(self, part: Part, beside: Part) -> Iterator[tuple[str, Version, bool]]:
         """Names and versions under which claims speak of a part: itself, its operands, and Kubernetes where a runtime means the kubelet."""
         subjects = self.matrix.subjects
         runtime_beside = bool(subjects[beside.component].component.get("node_pairs"))
-        version = self.versions[part.key]
         if subjects[part.component].role == "control-plane" and runtime_beside:
             return
-        yield part.component, version, True
-        if subjects[part.component].role == "node-agent" and runtime_beside:
-            yield self.situation.control.component, version, True
-        if part.pool:
-            return
         own = {item.component for item in self.situation.parts}
-        for claim in self.matrix.about(part.component, "bundle"):
-            ships = claim.detail.get("role") == "default" and not claim.detail.get("optional") and not claim.scope and version in claim.subject_range
-            if ships and claim.object not in own and claim.object in subjects and subjects[claim.object].role in ("addon", "operand"):
-                yield claim.object, self.matrix.version(claim.object, claim.object_versions.removeprefix("==")), False
+        for version in self.running(part):
+            yield part.component, version, True
+            if subjects[part.component].role == "node-agent" and runtime_beside:
+                yield self.situation.control.component, version, True
+            for claim in self.matrix.about(part.component, "bundle") if not part.pool else ():
+                ships = claim.detail.get("role") == "default" and not claim.detail.get("optional") and not claim.scope and version in claim.subject_range
+                if ships and claim.object not in own and claim.object in subjects and subjects[claim.object].role in ("addon", "operand"):
+                    yield claim.object, self.matrix.version(claim.object, claim.object_versions.removeprefix("==")), False
 
     def scopes(self, a: str, one: Part, b: str, other: Part) -> list[Scope]:
         pool = one.pool or other.pool

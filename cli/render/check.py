@@ -24,12 +24,14 @@ def render(result: CheckResult, snapshot: Snapshot, *, as_json: bool) -> str:
         if rows
         else ["No pair of this state is one that a cluster relies on."]
     )
-    if result.hops:
-        blocks.append(
-            "\n".join(
-                f"{name}: {found.rule}" + (f" ({found.claims[0].summary})" if found.claims and found.rule != "allowed" else "") for name, found in result.hops
-            )
-        )
+    for name, found in result.hops:
+        lines = [f"{name}: {found.rule}" + (f" ({found.claims[0].summary})" if found.claims and found.rule != "allowed" else "")]
+        lines += [
+            f"  first, {f'if {duty.condition}: ' if duty.condition else ''}{duty.text}" for duty in found.duties if duty.claim.detail.get("rule") != "note"
+        ]
+        blocks.append("\n".join(lines))
+    if result.findings:
+        blocks.append("\n".join(f"{finding.severity}: {finding.text}" for finding in result.findings))
     blocks.append(f"Verdict: {result.grade}. Knowledge {snapshot.version}, as of {snapshot.as_of}.")
     return "\n\n".join(blocks) + "\n"
 
@@ -57,6 +59,7 @@ def _document(result: CheckResult, snapshot: Snapshot) -> dict[str, Any]:
             }
             for judgement in result.judgements
         ],
+        "findings": [{"id": finding.id, "severity": finding.severity, "text": finding.text} for finding in result.findings],
         "hops": [
             {"hop": name, "rule": found.rule, "claims": [claim_document(claim) for claim in found.claims], "duties": [duty.text for duty in found.duties]}
             for name, found in result.hops

@@ -91,5 +91,9 @@ def verdict_line(plan: Plan) -> str:
         if plan.exit_code == 10:
             return f"Verdict: safe but for accepted risks ({count_words(count, 'unknown pair')} accepted); {price}{proven}."
         return f"Verdict: on hold before {first}: {count_words(count, 'pair')} that nothing vouches for; {price}{proven}."
-    weakest = "every pair relied on is tested" if plan.status == "tested" else "every pair relied on is tested or declared by its vendor"
-    return f"Verdict: safe; {weakest}; {price}{proven}."
+    grades = "tested" if plan.status == "tested" else "tested or declared by its vendor"
+    carried = [step.id for step in plan.steps if step.grade in ("unknown", "broken")]
+    if carried:
+        stays = f"what nothing vouches for now stays so until after {carried[-1]}, see the findings"
+        return f"Verdict: safe as far as it goes; every pair that the plan enters is {grades}, but {stays}; {price}{proven}."
+    return f"Verdict: safe; every pair relied on is {grades}; {price}{proven}."

@@ -23,7 +23,7 @@ def render(matrix: Matrix, *, as_json: bool) -> str:
         for one, other, data in graph.edges(data=True)
     ]
     lines = [tabulate(rows, headers=["component", "limited by", "claims", "kinds", "must be vouched for"], tablefmt="simple", disable_numparse=True)]
-    for hub in sorted(name for name, role in graph.nodes(data="role") if role == "control-plane"):
+    for hub in sorted(name for name, data in graph.nodes(data=True) if data["role"] == "control-plane"):
         lines += ["", f"Apart from what they share with {hub}, these hang together:"]
         lines += [f"  {', '.join(sorted(group))}" for group in groups(graph, hub)]
     return "\n".join(lines) + "\n"

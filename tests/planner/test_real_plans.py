@@ -148,7 +148,7 @@ def test_every_start_and_assumption_gives_a_checked_answer(real: Matrix, mode: s
 def test_no_product_is_named_in_code(real: Matrix) -> None:
     """What is specific to a product is data: no string in the code is the id or the alias of a subject, but for the state's own keys."""
     names = {name for subject in real.subjects.values() for name in (subject.id, *subject.aliases)}
-    allowed = {"kubernetes", "kubelet", "gpu-operator", "provider", "host", "dra", "device-plugin", "control-plane", "driver"}
+    allowed = {"kubernetes", "kubelet", "gpu-operator", "provider", "host", "dra", "device-plugin", "control-plane", "driver", "cgroup"}
     """Keys and values of compat.cluster/v1, and roles."""
     for path in sorted(file for folder in ("compat", "planner", "cli") for file in (ROOT / folder).rglob("*.py")):
         found = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant) and isinstance(node.value, str)}

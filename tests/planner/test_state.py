@@ -112,7 +112,7 @@ def test_absent_and_unversioned_are_different(small: Matrix) -> None:
     """`absent` says it is not there; null says it is there in some version."""
     situation = resolve(small, ClusterState.parse("kubernetes: 1.2\ncomponents: {operator: absent, queue: null}"))
     assert situation.absent == {"operator"}
-    assert situation.unversioned == ("queue",)
+    assert situation.unversioned == (("queue", ""),)
     assert [part.key for part in situation.parts] == ["kubernetes"]
 
 
