@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
-from itertools import pairwise, product
+from collections.abc import Callable, Iterable
+from itertools import combinations, pairwise, product
 from typing import TypeVar
 
 from planner.solver.problem import Move, Problem, State
@@ -38,30 +38,62 @@ class Part:
         self._groups = [(tuple(variables.index(v) for v in g.variables), g.cost) for g in problem.groups if set(g.variables) <= own]
         combined = (*variables, *self.near)
         self._places = [tuple(combined.index(v) for v in table.variables) for table in self.tables]
-        self._moves: dict[State, list[tuple[State, int]]] = {}
+        self._moves: dict[State, list[tuple[State, int, int]]] = {}
+        self._masks = sorted(
+            {sum(1 << p for p in chosen) for positions, _ in self._groups for n in range(len(positions)) for chosen in combinations(positions, n + 1)}
+        )
+        """Which variables a move may change together, as bits."""
+        self._touched = [
+            frozenset(n for n, table in enumerate(self.tables) if any(mask >> variables.index(v) & 1 for v in table.variables if v in own))
+            for mask in self._masks
+        ]
+        """Per mask the tables whose combination such a move changes."""
+        self._entering: dict[State, dict[State, tuple[int, ...] | None]] = {}
         self._profiles: dict[tuple[State, State], _Profile | None] = {}
 
     def look(self, core: State) -> State:
         """The values of a core state that matter here."""
         return tuple(core[position] for position in self.view)
 
-    def moves(self, state: State) -> list[tuple[State, int]]:
-        """Moves out of *state*, with their cost before tables are looked at."""
+    def moves(self, state: State) -> list[tuple[State, int, int]]:
+        """Moves out of *state*: where to, cost before tables are looked at, and number of the mask of what changes."""
         found = self._moves.get(state)
         if found is None:
             found = self._moves[state] = [move for positions, price in self._groups for move in self._group_moves(state, positions, price)]
         return found
 
-    def _group_moves(self, state: State, positions: tuple[int, ...], price: int) -> Iterable[tuple[State, int]]:
+    def _group_moves(self, state: State, positions: tuple[int, ...], price: int) -> Iterable[tuple[State, int, int]]:
+        numbers = {mask: number for number, mask in enumerate(self._masks)}
         choices = [[(state[p], 0), *self.steps.get((self.variables[p], state[p]), ())] for p in positions]
         for combination in product(*choices):
             after = list(state)
             cost = price
+            mask = 0
             for position, (value, extra) in zip(positions, combination, strict=True):
-                after[position] = value
+                if value != state[position]:
+                    after[position] = value
+                    mask |= 1 << position
                 cost += extra
-            if tuple(after) != state:
-                yield tuple(after), cost
+            if mask:
+                yield tuple(after), cost, numbers[mask]
+
+    def entering(self, near: State) -> Callable[[State], tuple[int, ...] | None]:
+        """For a state of the core: what it costs to get into a state by a move, per mask; None if a table forbids the state.
+
+        The combinations that a move enters are those of the tables that it touches, wherever it comes from.
+        """
+        rows = self._entering.setdefault(near, {})
+
+        def row(state: State) -> tuple[int, ...] | None:
+            try:
+                return rows[state]
+            except KeyError:
+                profile = self.profile(state, near)
+                found = None if profile is None else tuple(sum(price for number, price in profile[1] if number in touched) for touched in self._touched)
+                rows[state] = found
+                return found
+
+        return row
 
     def profile(self, state: State, near: State) -> _Profile | None:
         """Combinations of the tables, and which of them cost how much to enter; None if a table forbids one."""
@@ -73,17 +105,17 @@ class Part:
             return found
 
     def _profile(self, values: State) -> _Profile | None:
-        combinations = []
+        found = []
         prices = []
         for number, (table, places) in enumerate(zip(self.tables, self._places, strict=True)):
             combination = tuple([values[place] for place in places])
             if combination in table.forbidden:
                 return None
-            combinations.append(combination)
+            found.append(combination)
             price = table.entry.get(combination)
             if price:
                 prices.append((number, price))
-        return combinations, prices
+        return found, prices
 
     def entry(self, before: State, near: State, after: State, there: State) -> int | None:
         """Cost of the combinations that are entered; None if one is forbidden."""
@@ -125,7 +157,18 @@ class Component(Part):
         self._relaxed = Part(problem, variables, self._bounding())
         self._relaxed._moves = self._moves  # the same moves, found once
         self._relaxed.view = tuple(core.variables.index(v) for v in self._relaxed.near)
+        self._narrow = tuple(self.near.index(v) for v in self._relaxed.near)
         self._togo = self._remaining(self._relaxed)
+        self.least = self._togo.get((tuple(problem.start[v] for v in self._relaxed.near), self.start))
+        """Least cost that this component has if the core goes the way that suits it best; None if it has no way at all."""
+        self._limit: int | None = None
+
+    def restrict(self, slack: int | None) -> None:
+        """Look only at states through which a way leads that costs at most *slack* more than the least; None: at all."""
+        self._limit = None if slack is None or self.least is None else self.least + slack
+        self.costs.clear()
+        for memory in (self._numbers, self._carried, self._bounds, self._ends):
+            memory.clear()  # type: ignore[attr-defined]  # dictionaries of different kinds
 
     def _number(self, costs: dict[State, int]) -> int:
         key = tuple(sorted(costs.items()))
@@ -158,15 +201,20 @@ class Component(Part):
         heap = [(cost, state) for state, cost in costs.items()]
         heapq.heapify(heap)
         best = dict(costs)
+        row = self.entering(near)
+        around = tuple(near[position] for position in self._narrow)
         while heap:
             cost, state = heapq.heappop(heap)
             if state in done:
                 continue
+            rest = self._togo.get((around, state))
+            if rest is None or (self._limit is not None and cost + rest > self._limit):
+                continue
             done[state] = cost
-            for after, price in self.moves(state):
-                if after in done or (entered := self.entry(state, near, after, near)) is None:
+            for after, price, mask in self.moves(state):
+                if after in done or (entered := row(after)) is None:
                     continue
-                total = cost + price + entered
+                total = cost + price + entered[mask]
                 if total < best.get(after, total + 1):
                     best[after] = total
                     heapq.heappush(heap, (total, after))
@@ -208,14 +256,14 @@ class Component(Part):
         for near, state in order:
             if near not in jumps:
                 jumps[near] = self._jumps(part.near, near)
-            following = [((near, after), price, part.entry(state, near, after, near)) for after, price in part.moves(state)]
-            following += [((there, state), 0, part.entry(state, near, state, there)) for there in jumps[near]]
-            for node, price, entered in following:
-                if entered is not None:
-                    edges.setdefault(node, []).append(((near, state), price + entered))
-                    if node not in seen:
-                        seen.add(node)
-                        order.append(node)
+            row = part.entering(near)
+            following = [((near, after), price + entered[mask]) for after, price, mask in part.moves(state) if (entered := row(after)) is not None]
+            following += [((there, state), cost) for there in jumps[near] if (cost := part.entry(state, near, state, there)) is not None]
+            for node, price in following:
+                edges.setdefault(node, []).append(((near, state), price))
+                if node not in seen:
+                    seen.add(node)
+                    order.append(node)
         goals = {
             (near, state): last
             for near, state in order
@@ -262,10 +310,11 @@ def trace(part: Component, views: list[State]) -> list[list[Move]]:
 
 def _predecessor(part: Component, costs: dict[State, int], state: State, near: State) -> State | None:
     """The state from which a move reaches *state* at its least cost, if there is one."""
+    entered = part.entering(near)(state)
     for before in sorted(costs):
         if costs[before] < costs[state]:
-            for after, price in part.moves(before):
-                if after == state and (entered := part.entry(before, near, after, near)) is not None and costs[before] + price + entered == costs[state]:
+            for after, price, mask in part.moves(before):
+                if after == state and entered is not None and costs[before] + price + entered[mask] == costs[state]:
                     return before
     return None
 

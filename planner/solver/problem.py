@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
-__all__ = ["Group", "Move", "Problem", "State", "Table", "Transition", "Variable", "pack", "unpack"]
+__all__ = ["Group", "Move", "Problem", "State", "Table", "Transition", "Variable", "least_unit", "pack", "unpack"]
 
 State = tuple[int, ...]
 """Per variable the position of its value."""
@@ -27,6 +27,11 @@ def pack(vector: Iterable[int]) -> int:
     for component in vector:
         number = (number << _BITS) + component
     return number
+
+
+def least_unit(component: int) -> int:
+    """One unit of the cost component that has *component* others after it, packed."""
+    return 1 << (_BITS * component)
 
 
 def unpack(number: int, length: int) -> tuple[int, ...]:

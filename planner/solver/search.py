@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from planner.solver.order import canonical
 from planner.solver.parts import Component, Part, backward, difference, trace
-from planner.solver.problem import Move, Problem, State, unpack
+from planner.solver.problem import Move, Problem, State, least_unit, unpack
 from planner.solver.splitting import split
 
 __all__ = ["Solution", "solve"]
@@ -52,7 +52,7 @@ class _Search:
         order, seen = [core.start], {core.start}
         edges: dict[State, list[tuple[State, int]]] = {}
         for state in order:
-            for after, price in core.moves(state):
+            for after, price, _ in core.moves(state):
                 if (entered := core.entry(state, (), after, ())) is not None:
                     edges.setdefault(after, []).append((state, price + entered))
                     if after not in seen:
@@ -73,6 +73,26 @@ class _Search:
         return total
 
     def run(self) -> Solution | None:
+        """Search in ever wider surroundings of the bound.
+
+        A solution that costs at most *slack* more than the bound has no component that costs more than *slack* above its least. So what
+        is found within the slack, looking at nothing beyond it, is optimal.
+        """
+        least = [part.least for part in self.parts]
+        base = self.togo.get(self.core.start)
+        if base is None or None in least:
+            return None
+        bound = base + sum(cost for cost in least if cost is not None)
+        for kept in (3, 2, 1):
+            slack = least_unit(max(self.problem.width - kept, 0)) - 1
+            found = self._within(slack, bound + slack)
+            if found is not None:
+                return found
+        return self._within(None, None)
+
+    def _within(self, slack: int | None, most: int | None) -> Solution | None:
+        for part in self.parts:
+            part.restrict(slack)
         start = self.core.start
         tables = tuple(part.begin(part.look(start)) for part in self.parts)
         bound = self._bound(start, tables)
@@ -85,6 +105,8 @@ class _Search:
         expanded = 0
         while heap:
             estimate, key, kind, number = heapq.heappop(heap)
+            if most is not None and estimate > most:
+                return None
             core, spent, tables, path = nodes[number]
             if kind == 0:
                 return self._solution(path, estimate, expanded)
@@ -95,7 +117,7 @@ class _Search:
             ending = self._ending(core, tables)
             if ending is not None:
                 heapq.heappush(heap, (spent + ending, key, 0, number))
-            for after, price in self.core.moves(core):
+            for after, price, _ in self.core.moves(core):
                 entered = self.core.entry(core, (), after, ())
                 carried = None if entered is None else self._carry(core, after, tables)
                 if entered is None or carried is None:
