@@ -51,6 +51,15 @@ def _root(
     pass
 
 
+def _heal(error: Exception) -> None:
+    """Start over once, without the compiled store, if that turned out to be damaged."""
+    if type(error).__module__ == "sqlite3" and type(error).__name__ == "DatabaseError" and "COMPAT_HEALED" not in os.environ:
+        from compat.store import forget_stores
+
+        forget_stores()
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, "COMPAT_HEALED": "1"})  # noqa: S606  # ourselves
+
+
 def _fail(lines: list[str], code: int) -> NoReturn:
     for line in lines:
         print(f"compat: {line}", file=sys.stderr)
@@ -71,8 +80,9 @@ def main() -> None:
     name = "kubectl compat" if Path(sys.argv[0]).name.startswith("kubectl-") else "compat"
     try:
         code = typer.main.get_command(app).main(prog_name=name, standalone_mode=False)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
         os._exit(code or 0)  # all is written; taking the interpreter apart would take longer than some commands
     except typer.Abort:
         _fail(["stopped"], 130)
@@ -89,12 +99,10 @@ def main() -> None:
         _fail([printable(error, 600)], 1)
     except KeyboardInterrupt:
         _fail(["stopped"], 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains again when it flushes
-        sys.exit(0)
     except OSError as error:
         _fail([f"{error.strerror or error}: {printable(error.filename or '', 200)}"], 1)
     except Exception as error:
+        _heal(error)
         if os.environ.get("COMPAT_DEBUG"):
             raise
         _fail([f"internal error: {type(error).__name__}: {printable(error, 300)}; set COMPAT_DEBUG=1 for a traceback and please report it"], 1)

@@ -91,6 +91,16 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
     return found
 
 
+def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise InputError("standard output is closed; give --output-file")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os._exit(141)  # what a shell reports for SIGPIPE: the reader has gone, nobody can be told more
+
+
 def write_out(text: str, target: Path | None) -> None:
     """Write to stdout, or to a file that is replaced as a whole.
 
@@ -98,9 +108,14 @@ def write_out(text: str, target: Path | None) -> None:
         InputError: if the file cannot be written.
     """
     if target is None or str(target) == "-":
-        sys.stdout.write(text)
+        _print(text)
         return
     try:
+        target = target.resolve()  # a link stays a link
+        if target.exists() and not target.is_file():
+            with target.open("w", encoding="utf-8") as stream:  # a device or a pipe is written to, never replaced
+                stream.write(text)
+            return
         handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:

@@ -88,6 +88,8 @@ def plan(
         cluster = with_components(matrix, ClusterState.load(state or Path()), given)
         if provider is not None:
             cluster = replace(cluster, provider=provider)
+    if export_problem is not None and str(export_problem) == "-" and output_file is None:
+        raise InputError("--export-problem -: standard output is for the plan; give a file, or --output-file for the plan")
     if export_problem is not None:
         import json
 

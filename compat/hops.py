@@ -100,6 +100,8 @@ def hop(matrix: Matrix, component: str, start: Version, end: Version, scope: Sco
         if found := deciding.get(rule):
             stop = next((str(claim.detail["stop"]) for claim in found if claim.detail.get("stop")), "")
             return Hop(rule, tuple(found), _sorted(due), reversible, stop)
+    if end < start:
+        return Hop("unknown", (), _sorted(due), reversible)  # a way back is not taken for granted
     return Hop("allowed", (), _sorted(due), reversible)
 
 

@@ -30,7 +30,7 @@ from compat.versions import PLAIN, Lineage, Version
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
 
-__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "open_store"]
+__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "forget_stores", "open_store"]
 
 SCHEMA_VERSION = 1
 """Version of the written form and its tables."""
@@ -83,6 +83,14 @@ class Snapshot:
     """Version of the written form."""
     digest: str
     """Over the canonical content."""
+
+
+_READING = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
+
+
+def _only_reading(action: int, *_: object) -> int:
+    """Authorizer for statements of users: nothing is attached, written or set."""
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
 class Store:
@@ -154,8 +162,11 @@ class Store:
         Raises:
             sqlite3.Error: if the statement is no good.
         """
-        self._connection.execute("pragma query_only = on")
-        cursor = self._connection.execute(sql, tuple(parameters))
+        self._connection.set_authorizer(_only_reading)
+        try:
+            cursor = self._connection.execute(sql, tuple(parameters))
+        finally:
+            self._connection.set_authorizer(None)
         return [column[0] for column in cursor.description or ()], cursor.fetchall()
 
     def _positions(self, subject: str) -> dict[PackagingVersion, int]:
@@ -211,6 +222,13 @@ def open_store(folder: Path | None = None) -> Store:
     return Store(connection)
 
 
+def forget_stores() -> None:
+    """Remove every compiled store from the cache; the next run compiles anew."""
+    for directory in _places():
+        for path in directory.glob("kb-*.sqlite"):
+            path.unlink(missing_ok=True)
+
+
 def _places() -> list[Path]:
     places = [cache_directory()]
     if "COMPAT_CACHE_DIR" not in os.environ:
@@ -223,7 +241,7 @@ def _open(path: Path, digest: str) -> Store | None:
     try:
         if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
             return None
-        connection = sqlite3.connect(f"file:{path.as_posix()}?mode=ro&immutable=1", uri=True)
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     except (OSError, sqlite3.Error):
         return None
     try:

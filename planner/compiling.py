@@ -6,14 +6,14 @@ in one node drain becomes a group. Everything domain-specific ends here.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 from compat import Claim, Matrix, Version
 from compat.hops import Hop, hop
-from compat.ranges import parse_range
+from compat.ranges import Range, parse_range
 from compat.scope import Fit
 from compat.verdicts import can_break
 from planner.goal import Goal
@@ -130,7 +130,7 @@ class _Compiler:
                 newest[tuple(version in test for test in ranges)] = version
         return [part.version, *sorted(newest.values())]
 
-    def _tests(self, part: Part) -> Iterable[Container[Version]]:
+    def _tests(self, part: Part) -> Iterable[Range]:
         """Ranges over the part's versions that some relevant claim uses."""
         seen: set[str] = set()
 

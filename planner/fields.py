@@ -14,4 +14,4 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
 Text = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[ -~]+$")]
 Texts = Annotated[tuple[Text, ...], Field(max_length=10_000)]
 Versions = Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)]
-Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Count = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]

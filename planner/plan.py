@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal
 
 __all__ = [
+    "OPTIONAL_FIELDS",
     "Action",
     "Change",
     "CitedClaim",
@@ -252,7 +253,8 @@ class Plan:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-_OPTIONAL = frozenset(("condition", "command", "question", "id", "accepted"))
+OPTIONAL_FIELDS = frozenset(("condition", "command", "question", "id", "accepted"))
+"""Fields that are left out where they are empty, but for those of steps and findings."""
 
 
 def _plain(value: Any) -> Any:
@@ -260,7 +262,7 @@ def _plain(value: Any) -> Any:
         found = {}
         for item in fields(value):
             inner = getattr(value, item.name)
-            if item.name in _OPTIONAL and not inner and not isinstance(value, (Step, Finding)):
+            if item.name in OPTIONAL_FIELDS and not inner and not isinstance(value, (Step, Finding)):
                 continue
             found[item.name.rstrip("_")] = _plain(inner)
         return found

@@ -210,6 +210,8 @@ def _pool_parts(matrix: Matrix, agent: str, pool: Pool, index: int, gaps: list[s
         if not match:
             raise InputError(f"{where}.runtime: expected name and version, such as containerd 1.7.27, found {pool.runtime!r}")
         name = _located(f"{where}.runtime", matrix.name, match["name"])
+        if matrix.subjects[name].role != "runtime":
+            raise InputError(f"{where}.runtime: {name} is no container runtime")
         yield _part(matrix, name, pool.name, [match["version"]], f"{where}.runtime")
     else:
         gaps.append(f"pool {pool.name}: the container runtime is not given")

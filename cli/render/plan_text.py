@@ -102,7 +102,7 @@ def _severity(finding: Finding) -> str:
 
 
 def _colour(word: str) -> str:
-    if not sys.stdout.isatty() or "NO_COLOR" in os.environ or word not in _COLOURS:
+    if sys.stdout is None or not sys.stdout.isatty() or "NO_COLOR" in os.environ or word not in _COLOURS:
         return word
     return f"\x1b[{_COLOURS[word]}m{word}\x1b[0m"
 

@@ -168,7 +168,7 @@ class Component(Part):
         self._limit = None if slack is None or self.least is None else self.least + slack
         self.costs.clear()
         for memory in (self._numbers, self._carried, self._bounds, self._ends):
-            memory.clear()  # type: ignore[attr-defined]  # dictionaries of different kinds
+            memory.clear()
 
     def _number(self, costs: dict[State, int]) -> int:
         key = tuple(sorted(costs.items()))
