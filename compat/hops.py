@@ -17,7 +17,7 @@ from compat.scope import Fit, Scope, describe
 from compat.verdicts import Caution, Verdict
 from compat.versions import Version
 
-__all__ = ["Duty", "Hop", "hop", "resolve_coexistence", "resolve_hop", "verdict_of_hop", "waypoints"]
+__all__ = ["Duty", "Hop", "everywhere", "hop", "resolve_coexistence", "resolve_hop", "verdict_of_hop", "waypoints"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,20 @@ def hop(matrix: Matrix, component: str, start: Version, end: Version, scope: Sco
     if end < start:
         return Hop("unknown", (), _sorted(due), reversible)  # a way back is not taken for granted
     return Hop("allowed", (), _sorted(due), reversible)
+
+
+def everywhere(found: Sequence[Hop]) -> Hop:
+    """One hop that is made in several places: the worst rule counts, and what is due in any place is due."""
+    rules = ("forbidden", "needs-stop", "unknown", "allowed")
+    worst = min((each.rule for each in found), key=rules.index)
+    deciding = [each for each in found if each.rule == worst]
+    due: dict[str, Duty] = {}
+    for each in found:
+        for duty in each.duties:
+            if duty.claim.id not in due or not duty.condition:
+                due[duty.claim.id] = duty
+    claims = tuple(dict.fromkeys(claim for each in deciding for claim in each.claims))
+    return Hop(worst, claims, _sorted(list(due.values())), all(each.reversible for each in found), deciding[0].stop)
 
 
 def _is_about_itself(claim: Claim, name: str) -> bool:

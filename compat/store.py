@@ -13,6 +13,7 @@ import json
 import os
 import sqlite3
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -98,6 +99,7 @@ class Store:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        weakref.finalize(self, connection.close)
         self.meta: dict[str, str] = dict(connection.execute("select key, value from meta"))
         self._lineages: dict[str, Lineage] = {}
         self._owners: dict[str, str] = {}

@@ -50,7 +50,7 @@ def assumed_state(matrix: Matrix, start: str, given: Mapping[str, str], *, mode:
     return ClusterState(
         kubernetes=(version.text,),
         provider=provider,
-        components={name: ComponentState(text) for name, text in components.items()},
+        components={name: ComponentState(text or None) for name, text in components.items()},
         pools=(Pool(**_lists(pool)),) if len(pool) > 1 else (),
         assumed=tuple(assumed),
     )
@@ -116,13 +116,17 @@ def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str
         if not partner or subject.id in components or pool_field in pool:
             continue
         beside = line if partner == control else components.get(partner)
-        if beside is None or beside == "absent":
+        if not beside or beside == "absent":
             continue
         manager = str(matrix.subjects[partner].component.get("managed_by", ""))
         scope = {"driver_managed_by": (manager,)} if manager else {}
         found = then.supported(subject.id, scope, minimum="tested", most=1, **{partner.replace("-", "_"): beside})
         if not found:
-            assumed.append(f"{subject.id}: nothing assumed, since no release was tested with {partner} {beside}")
+            if subject.component.get("managed_by"):  # a GPU cluster has something that manages its drivers
+                components[subject.id] = ""
+                assumed.append(f"{subject.id}: there, but in an unknown version, since no release was tested with {partner} {beside}")
+            else:
+                assumed.append(f"{subject.id}: nothing assumed, since no release was tested with {partner} {beside}")
             continue
         if pool_field:
             pool[pool_field] = found[0].text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from compat import Matrix, Version
 from compat.errors import InputError
-from compat.hops import Hop, hop
+from compat.hops import Hop, everywhere, hop
 from compat.verdicts import ORDER
 from planner.cites import Cites
 from planner.findings import standing
@@ -44,20 +44,24 @@ def check_state(matrix: Matrix, state: ClusterState, bumps: Mapping[str, str]) -
     pairs = Pairs(situation)
     versions: dict[str, Version] = {part.key: part.version for part in situation.parts}
     hops = []
+    moved: set[str] = set()
     for given, text in bumps.items():
         name = matrix.name(given)
         keys = [part.key for part in situation.parts if part.component == name]
+        if name in moved:
+            raise InputError(f"--set {name}: it is given twice")
+        moved.add(name)
         if not keys:
             raise InputError(f"--set {name}: the state has no such part; it has {', '.join(sorted({part.component for part in situation.parts}))}")
         version = matrix.version(name, text)
         for key in keys:
             part = situation.by_key[key]
-            scope = situation.scope(part.pool) if part.pool else situation.cluster_scopes[0]
-            hops.append((f"{key} {part.version.release} -> {version.release}", hop(matrix, name, part.version, version, scope)))
+            found = everywhere([hop(matrix, name, start, version, scope) for start in part.standing(part.version) for scope in situation.places(part)])
+            hops.append((f"{key} {part.version.release} -> {version.release}", found))
             versions[key] = version
     judgements = tuple(judgement for judgement in pairs.all(versions) if judgement.relied_on or judgement.grade == "broken")
     grades = [judgement.grade for judgement in judgements]
     grades += [{"forbidden": "broken", "needs-stop": "broken", "unknown": "unknown"}.get(found.rule, "tested") for _, found in hops]
-    found = tuple(standing(Journey(pairs, ()), Cites()))
-    grades += ["broken" for finding in found if finding.severity == "error"]
-    return CheckResult(min(grades, key=ORDER.index, default="tested"), judgements, tuple(hops), found)
+    wrong = tuple(standing(Journey(pairs, ()), Cites()))
+    grades += ["broken" for finding in wrong if finding.severity == "error"]
+    return CheckResult(min(grades, key=ORDER.index, default="tested"), judgements, tuple(hops), wrong)

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import product
 
 from compat import Claim, Matrix, Version
-from compat.hops import Hop, hop
+from compat.hops import Hop, everywhere, hop
 from compat.ranges import Range, parse_range
 from compat.scope import Fit
 from compat.verdicts import can_break
@@ -49,8 +49,6 @@ PREFERENCES = {
     "newest": (*OBJECTIVE[:3], "weak_at_end", "releases_behind", "steps", "support_days_missing", *OBJECTIVE[7:]),
 }
 """``--prefer`` -> order of the objective."""
-_RULES = ("forbidden", "needs-stop", "unknown", "allowed")
-"""Rules of a hop, worst first."""
 _HORIZON = 3650
 """Days of support that count; an end farther away, or none, is as good as this."""
 
@@ -234,12 +232,12 @@ class _Compiler:
     def hops(self) -> dict[tuple[int, int, int], Hop]:
         found = {}
         for variable, part in enumerate(self.parts):
-            scope = self.situation.scope(part.pool) if part.pool else self.situation.cluster_scopes[0]
             for i, start in enumerate(self.domains[variable]):
                 for j in range(i + 1, len(self.domains[variable])):
                     end = self.domains[variable][j]
-                    ways = [hop(self.matrix, part.component, one, end, scope, duties=False) for one in part.standing(start) if one < end]
-                    found[variable, i, j] = min(ways, key=lambda way: _RULES.index(way.rule))
+                    starts = [version for version in part.standing(start) if version < end]
+                    places = self.situation.places(part)
+                    found[variable, i, j] = everywhere([hop(self.matrix, part.component, one, end, scope, duties=False) for one in starts for scope in places])
         return found
 
     def transitions(self) -> Iterable[Transition]:
@@ -282,10 +280,16 @@ class _Compiler:
             default = max(known, default=_HORIZON)
             lacking = [_HORIZON - (default if day is None else day) for day in days]
             behind = [len(domain) - 1 - n for n in range(len(domain))]
-            if days[0] != 0 and self.objective.index("releases_behind") > self.objective.index("steps"):
-                # Support for what runs now has not ended: nobody asked to leave it, so that staying is as good as the best landing.
+            if (days[0] != 0 or part.key not in self.relied_on) and self.objective.index("releases_behind") > self.objective.index("steps"):
+                # Nobody asked to leave what is supported, or what nothing vouches for: staying is as good as the best landing.
                 lacking[0], behind[0] = min(lacking), 0
             yield tuple(self.cost(support_days_missing=days, releases_behind=releases) for days, releases in zip(lacking, behind, strict=True))
+
+    @cached_property
+    def relied_on(self) -> set[str]:
+        """Parts that some pair which has to be vouched for is about."""
+        start = {part.key: part.version for part in self.parts}
+        return {key for judgement in self.pairs.all(start) if judgement.relied_on for key in judgement.keys}
 
     def _support_days(self, component: str, version: Version) -> int | None:
         subject = self.matrix.subjects[component]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from compat import Version
-from compat.hops import Hop, hop
+from compat.hops import Hop, everywhere, hop
 from compat.verdicts import ORDER
 from planner.compiling import Compiled
 from planner.pairs import Judgement, Pairs
@@ -85,18 +85,21 @@ class Journey:
 
     def rule(self, move: MoveOf) -> Hop:
         """Whether one part may make a hop, without what the hop asks of people."""
-        situation = self.pairs.situation
-        scope = situation.scope(move.part.pool) if move.part.pool else situation.cluster_scopes[0]
-        return hop(situation.matrix, move.part.component, move.start, move.end, scope, duties=False)
+        return self._everywhere(move, duties=False)
 
     def hop(self, move: MoveOf) -> Hop:
         """What is known of one part's hop, with all that it asks of people."""
         key = (move.part.key, move.start.key, move.end.key)
         if key not in self._hops:
-            situation = self.pairs.situation
-            scope = situation.scope(move.part.pool) if move.part.pool else situation.cluster_scopes[0]
-            self._hops[key] = hop(situation.matrix, move.part.component, move.start, move.end, scope)
+            self._hops[key] = self._everywhere(move, duties=True)
         return self._hops[key]
+
+    def _everywhere(self, move: MoveOf, *, duties: bool) -> Hop:
+        situation = self.pairs.situation
+        starts = [version for version in move.part.standing(move.start) if version < move.end]
+        return everywhere(
+            [hop(situation.matrix, move.part.component, start, move.end, scope, duties=duties) for start in starts for scope in situation.places(move.part)]
+        )
 
     def worst(self, versions: Mapping[str, Version]) -> str:
         """The weakest verdict that a state relies on."""

@@ -285,5 +285,6 @@ def _is_default(claim: Claim) -> bool:
     return claim.detail.get("role") == "default" and not claim.detail.get("optional") and not claim.scope
 
 
-def _badness(judgement: Judgement) -> tuple[int, int]:
-    return ORDER.index(judgement.grade), -int(judgement.relied_on)
+def _badness(judgement: Judgement) -> tuple[int, int, int]:
+    """Worst first; among equals what is relied on, then what holds under conditions only."""
+    return ORDER.index(judgement.grade), -int(judgement.relied_on), -len(judgement.verdict.conditions)

@@ -23,7 +23,7 @@ def procedure(journey: Journey, move: MoveOf) -> Procedure:
     """The procedure of the knowledge base that fits where the move is made; an empty one if there is none."""
     situation = journey.pairs.situation
     subject = situation.matrix.subjects[move.part.component]
-    scope = situation.scope(move.part.pool) if move.part.pool else situation.cluster_scopes[0]
+    scope = situation.places(move.part)[0]
     for entry in subject.component.get("procedures", ()):
         wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in entry.get("scope", {}).items()}
         if situation.matrix.words.fit(wanted, scope).fit is Fit.YES:

@@ -157,6 +157,10 @@ class Situation:
         gpu = self.pools[pool].gpu if pool else None
         return not (subject and subject.component.get("gpu_nodes_only") and gpu is not None and gpu.per_node == 0)
 
+    def places(self, part: Part) -> tuple[Scope, ...]:
+        """Scopes of all places that a part serves: its pool, or the pools of the cluster."""
+        return (self.scope(part.pool),) if part.pool else self.cluster_scopes
+
     def present(self, component: str, pool: str) -> bool:
         """Whether a component that the cluster has runs on a pool, as far as the knowledge base says where it does."""
         subject = self.matrix.subjects.get(component)

@@ -100,9 +100,9 @@ class _Replay:
             there = self.matrix.version(change["component"], change["to"])
             if there <= here:
                 yield f"{step['id']}: {key} does not go forward"
-            scope = self.situation.scope(step["pool"]) if "@" in key else self.situation.cluster_scopes[0]
+            scopes = [self.situation.scope(step["pool"])] if "@" in key else list(self.situation.cluster_scopes)
             starts = [one for one in self.running(self.situation.by_key[key]) if one < there]
-            rules = [resolve_hop(self.matrix, (change["component"], one), (change["component"], there), scope).rule for one in starts]
+            rules = [resolve_hop(self.matrix, (change["component"], one), (change["component"], there), scope).rule for one in starts for scope in scopes]
             rule = next((rule for rule in ("forbidden", "needs-stop", "unknown") if rule in rules), "allowed")
             if rule in ("forbidden", "needs-stop"):
                 yield f"{step['id']}: {key} {here.release} -> {there.release} is {rule}"
