@@ -37,11 +37,17 @@ def why(
     Exit code: 0 if tested or declared, 20 if broken, 30 if unknown.
     """
     from cli.render import why as renderer
+    from compat.hardware import is_hardware, verdict_on_hardware
 
     knowledge = load_matrix(as_of)
     words = knowledge.words.parse(scope or ())
     first, second = pair(one), pair(other)
-    if relation is Relation.together:
+    if is_hardware(knowledge, first[0]):
+        first, second = second, first
+    if is_hardware(knowledge, second[0]) and second[1] is not None:
+        verdict = verdict_on_hardware(knowledge, first, second[0], second[1], words)
+        second = (second[0], None)
+    elif relation is Relation.together:
         verdict = knowledge.verdict(first, second, words)
     else:
         from compat.hops import resolve_coexistence, resolve_hop, verdict_of_hop
@@ -52,6 +58,10 @@ def why(
             else resolve_coexistence(knowledge, first, second, words)
         )
     parts = (knowledge.part(first), knowledge.part(second))
+    for name, version in parts:
+        if version is not None and not knowledge.is_released(name, version):
+            note = f"compat: {name} {version.release} is no release that is known; it is judged by the ranges that contain it"
+            typer.echo(note, err=True)
     write_out(renderer.render(parts, verdict, knowledge.snapshot, as_json=output is TableFormat.json), output_file)
     raise typer.Exit({"broken": 20, "unknown": 30}.get(verdict.grade, 0))
 

@@ -141,6 +141,11 @@ class Matrix:
             )
         return version
 
+    def is_released(self, name: str, version: Version) -> bool:
+        """Whether a version is among the known releases, or none are known or no full version was given."""
+        known = self._all_releases(self.subjects[name])
+        return not known or any(release.version == version for release in known)
+
     def part(self, given: Given) -> Part:
         """Resolve a component and version as a caller gives them."""
         name = self.name(given[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compat.versions import parse
+from planner.apis import gone, replacement
 from planner.cites import Cites
 from planner.goal import Goal
 from planner.journey import Journey
@@ -19,6 +19,7 @@ def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
     found = [
         *_start_pairs(journey, cites),
         *_unfinished(journey),
+        *_gone_apis(journey, cites),
         *_removed_apis(journey, goal, cites),
         *_life(journey, cites),
         *_advisories(journey, cites),
@@ -33,7 +34,7 @@ def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
 
 def standing(journey: Journey, cites: Cites) -> list[Finding]:
     """What is wrong with a state by itself, whatever is planned."""
-    return [*_unfinished(journey), *_life(journey, cites), *_gaps(journey)]
+    return [*_unfinished(journey), *_gone_apis(journey, cites), *_life(journey, cites), *_gaps(journey)]
 
 
 def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -81,20 +82,21 @@ def _unfinished(journey: Journey) -> Iterator[Finding]:
 
 def _removed_apis(journey: Journey, goal: Goal, cites: Cites) -> Iterator[Finding]:
     situation = journey.pairs.situation
-    matrix = situation.matrix
-    ends = {**{part.component: journey.end[part.key] for part in situation.parts if not part.pool}, situation.control.component: goal.version}
-    for text in situation.state.apis:
-        group, _, rest = text.partition("/")
-        version, _, kind = rest.partition("/")
-        for component, end in ends.items():
-            for claim in matrix.about(component, "api"):
-                about = claim.detail.get("group") == group and claim.detail.get("version") == version
-                if about and (not kind or kind in claim.detail.get("kinds", ())):
-                    removed = claim.detail.get("removed")
-                    if removed and parse(str(removed), matrix.lineage(component)) <= end:
-                        instead = f"; use {claim.detail['replacement']}" if claim.detail.get("replacement") else ""
-                        what = f"{text} is in use and is no longer served from {component} {removed} on{instead}. Migrate before that step."
-                        yield Finding("api-removed", "error", what, cites([claim]))
+    for part in situation.parts:
+        if not part.pool:
+            end = goal.version if part is situation.control else journey.end[part.key]
+            for text, removed, claim in gone(situation, part.component, part.version, end):
+                what = f"{text} is in use and is no longer served from {part.component} {removed} on{replacement(claim)}. Migrate before that step."
+                yield Finding("api-removed", "error", what, cites([claim]))
+
+
+def _gone_apis(journey: Journey, cites: Cites) -> Iterator[Finding]:
+    situation = journey.pairs.situation
+    for part in situation.parts:
+        if not part.pool:
+            for text, removed, claim in gone(situation, part.component, None, part.version):
+                what = f"{text} is named as in use, but {part.component} does not serve it since {removed}{replacement(claim)}."
+                yield Finding("api-gone", "error", what, cites([claim]))
 
 
 def _life(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -196,6 +198,10 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
                 "info",
                 f"Assumed: {part.key.replace('@', ' of pool ')} {part.version.text} is taken as {part.version.release}, the newest known of its line.",
             )
+    for part in situation.parts:
+        if not situation.matrix.is_released(part.component, part.version):
+            what = f"{part.key.replace('@', ' of pool ')} {part.version.release} is no release that is known; it is judged by the ranges that contain it."
+            yield Finding("release-unknown", "warning", what)
     for gap in situation.gaps:
         yield Finding("not-considered", "info", f"Not considered, {gap}.")
     known = {part.component for part in situation.parts} | situation.absent | {name for name, _ in situation.unversioned}

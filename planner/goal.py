@@ -58,4 +58,7 @@ def make_goal(situation: Situation, to: str, nodes: str = "target") -> Goal:
     if below:
         least = f"{newest.line[0]}.{newest.line[1]}"
         raise GoalError(f"the target {to} is below {newest.text}, where the cluster is; a plan only goes forward, give a target of at least {least}")
+    if version.parts > 2 and not situation.matrix.is_released(control.component, version):
+        newest_of_line = situation.matrix.version(control.component, f"{version.line[0]}.{version.line[1]}")
+        raise GoalError(f"{control.component} {to} is no release that is known; the newest known of its line is {newest_of_line.release}")
     return goal

@@ -165,8 +165,22 @@ class Pairs:
         if cached not in self._alone:
             part = self.situation.by_key[key]
             versions = part.standing(version)
-            self._alone[cached] = [item for each in versions for item in (*self._on_hardware(part, each), *self._beside_unknown(part, each))]
+            self._alone[cached] = [
+                *self._beside_itself(part, version),
+                *(item for each in versions for item in (*self._on_hardware(part, each), *self._beside_unknown(part, each))),
+            ]
         return self._alone[cached]
+
+    def _beside_itself(self, part: Part, version: Version) -> Iterator[Judgement]:
+        """The oldest and the newest of a mix."""
+        versions = part.standing(version)
+        if len(versions) > 1 and self.matrix.between(part.component, part.component):
+            for scope in self.situation.places(part):
+                verdict = self.matrix.verdict((part.component, versions[0]), (part.component, versions[-1]), {**scope, "topology": ("ha",)})
+                if verdict.grade == "broken":
+                    names = [f"{part.component} {one.release}" for one in (versions[0], versions[-1])]
+                    yield Judgement(names[0], names[1], (part.key, part.key), verdict, relied_on=False)
+                    return
 
     def _on_hardware(self, part: Part, version: Version) -> Iterator[Judgement]:
         for hardware in self.situation.hardware:
@@ -174,6 +188,8 @@ class Pairs:
                 continue
             for scope in [self.situation.scope(part.pool)] if part.pool else self.situation.cluster_scopes:
                 verdict = self.matrix.verdict((part.component, version), (hardware, None), scope)
+                if verdict.grade != "broken":  # hardware need not be vouched for; what to bear in mind stays
+                    verdict = Verdict("unknown", cautions=verdict.cautions)
                 if verdict.grade == "broken" or verdict.cautions:
                     where = "/".join(scope.get(self.situation.hardware[hardware], ("hardware",)))
                     yield Judgement(f"{part.component} {version.release}", where, (part.key, hardware), verdict, relied_on=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 from compat import Version
 from compat.scope import Fit
+from planner.apis import gone, replacement
 from planner.cites import Cites
 from planner.journey import Journey, MoveOf, Stage
 from planner.plan import Action
@@ -58,6 +59,10 @@ def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]
     found.extend(_unfinished(journey, stage, already))
     for move in stage.moves:
         found.extend(_pins(journey, stage, move, cites))
+        if not move.part.pool:
+            for text, removed, claim in gone(journey.pairs.situation, move.part.component, move.start, move.end):
+                what = f"Migrate what uses or stores {text}: it is no longer served from {move.part.component} {removed} on{replacement(claim)}."
+                found.append(Action(text=what, when="before", claims=cites([claim])))
         for duty in journey.hop(move).duties:
             if duty.claim.detail.get("rule") == "note" or duty.claim.id in already:
                 continue

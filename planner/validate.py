@@ -199,6 +199,11 @@ class _Replay:
                 self.matrix.verdict((part.component, version), (name, None), scope).grade == "broken" for scope in scopes for version in self.running(part)
             ):
                 yield name, "broken"
+        mix = self.running(part)
+        if len(mix) > 1 and any(
+            self.matrix.verdict((part.component, mix[0]), (part.component, mix[-1]), {**scope, "topology": ("ha",)}).grade == "broken" for scope in scopes
+        ):
+            yield part.key, "broken"
         for name, pool in self.situation.unversioned:
             meets = not (pool and part.pool) or pool == part.pool
             places = [self.situation.scope(pool)] if pool else scopes

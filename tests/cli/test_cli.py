@@ -154,6 +154,8 @@ def test_the_exported_problem_stands_alone(run: Run, tmp_path: Path) -> None:
         (("kb", "query", "select"), "the query failed"),
         (("check", "--state", "/nonexistent"), "No such file"),
         (("why", "operator=$(id)", "kubernetes=1.1"), "cannot read '$(id)' as a version"),
+        (("plan", "--from", "1.1", "--to", "1.4", "-o", "json", "--export-problem", "-"), "standard output is for the plan"),
+        (("kb", "query", "attach database '/nonexistent/x' as x"), "the query failed"),
         (("frobnicate",), "No such command 'frobnicate'"),
     ],
 )  # fmt: skip
@@ -260,11 +262,60 @@ def test_colours_only_on_a_terminal(run: Run) -> None:
     assert "\x1b[" not in run("plan", "--from", "1.1", "--to", "1.4", *DAY).stdout
 
 
-def test_a_closed_pipe_is_no_error() -> None:
-    """`compat ... | head -1` ends quietly."""
-    command = f"{sys.executable} -m cli.main kb show kubernetes --all | head -1"
+def test_a_closed_pipe_is_quiet() -> None:
+    """`compat ... | head` ends quietly, with the code that a shell gives for a broken pipe."""
+    command = f"{sys.executable} -m cli.main kb show kubernetes --all | true; echo ${{PIPESTATUS[0]}}"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=120)
     assert result.stderr == ""
+    assert result.stdout.splitlines()[-1] == "141"
+
+
+def test_a_closed_stdout_is_an_error_unless_a_file_takes_the_output(tmp_path: Path) -> None:
+    """No traceback, and no verdict that nobody sees."""
+    command = f"{sys.executable} -m cli.main why kueue=0.15.0 kubernetes=1.33"
+    closed = subprocess.run(["bash", "-c", f"{command} >&-"], capture_output=True, text=True, check=False, timeout=120)
+    assert (closed.returncode, closed.stderr) == (2, "compat: standard output is closed; give --output-file\n")
+    target = tmp_path / "why.txt"
+    written = subprocess.run(["bash", "-c", f"{command} --output-file {target} >&-"], capture_output=True, text=True, check=False, timeout=120)
+    assert (written.returncode, written.stderr) == (0, "")
+    assert "tested" in target.read_text()
+
+
+def test_what_is_no_regular_file_is_written_through(run: Run, tmp_path: Path) -> None:
+    """A link stays a link; a pipe gets the text and stays a pipe."""
+    (tmp_path / "real.md").write_text("old")
+    (tmp_path / "link.md").symlink_to("real.md")
+    run("why", "queue=0.2.0", "kubernetes=1.4", *DAY, "--output-file", str(tmp_path / "link.md"))
+    assert (tmp_path / "link.md").is_symlink()
+    assert "tested" in (tmp_path / "real.md").read_text()
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE, text=True) as reader:
+        run("why", "queue=0.2.0", "kubernetes=1.4", *DAY, "--output-file", str(tmp_path / "pipe"))
+        assert "tested" in reader.communicate(timeout=60)[0]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_damaged_store_heals(run: Run, tmp_path: Path) -> None:
+    """Bytes that went bad in the middle of the file cost one compilation, not an error for good."""
+    cache = tmp_path / "cache"
+    ask = ("why", "queue=0.2.0", "kubernetes=1.4", *DAY)
+    whole = run(*ask, COMPAT_CACHE_DIR=str(cache)).stdout
+    (store,) = cache.glob("kb-*.sqlite")
+    content = bytearray(store.read_bytes())
+    content[8192:] = b"\xff" * (len(content) - 8192)
+    store.write_bytes(content)
+    for _ in range(2):
+        again = run(*ask, COMPAT_CACHE_DIR=str(cache))
+        assert (again.returncode, again.stdout) == (0, whole)
+
+
+def test_why_of_hardware(run: Run) -> None:
+    """A driver and a GPU by its architecture, or by the name that nodes report, as the contract writes it; either way round."""
+    assert run("why", "driver=520.1.1", "hardware=bird", *DAY).returncode == 20
+    assert run("why", "hardware=bird", "driver=510.1.1", *DAY).returncode == 30
+    for real in ("gpu-product=NVIDIA V100", "gpu-arch=volta"):
+        assert execute("why", "nvidia-driver=595.71.05", real, data=None).returncode == 20
+    assert run("why", "driver=520.1.1", "hardware=fish", *DAY).returncode == 2
 
 
 def test_the_kubectl_plugin_calls_itself_by_its_name(tmp_path: Path) -> None:

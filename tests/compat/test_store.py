@@ -142,3 +142,13 @@ def test_queries_cannot_write(own_cache: Path, small_copy: Path) -> None:
         with pytest.raises(sqlite3.DatabaseError):
             store.query(statement)
     assert not list(Path().glob("x.db"))
+
+
+@pytest.mark.parametrize("name", ["we ird", "qu?ery", "ha#sh", "per%20cent", "é"])
+def test_any_folder_name_will_do(small_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The cache is found again, and nothing else is made."""
+    monkeypatch.setenv("COMPAT_CACHE_DIR", str(tmp_path / name))
+    for _ in range(2):
+        open_store(small_copy).close()
+    assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == [name]
+    assert len(stores(tmp_path / name)) == 1

@@ -1,0 +1,35 @@
+"""API versions in use that a move takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compat import Claim, Version
+from compat.versions import parse
+from planner.situation import Situation
+
+__all__ = ["gone", "replacement"]
+
+
+def gone(situation: Situation, component: str, after: Version | None, until: Version) -> Iterator[tuple[str, str, Claim]]:
+    """APIs in use that *component* stops serving above *after* (None: from its first release on) and up to *until*.
+
+    Yields the API as the state names it, the version that removes it, and the claim.
+    """
+    matrix = situation.matrix
+    for text in situation.state.apis:
+        group, _, rest = text.partition("/")
+        version, _, kind = rest.partition("/")
+        for claim in matrix.about(component, "api"):
+            if claim.detail.get("group") != group or claim.detail.get("version") != version or (kind and kind not in claim.detail.get("kinds", ())):
+                continue
+            if after is None and not kind:
+                continue  # which of the kinds of that version is in use nobody said, and those that are gone cannot be
+            removed = claim.detail.get("removed")
+            if removed and (at := parse(str(removed), matrix.lineage(component))) <= until and (after is None or at > after):
+                yield text, str(removed), claim
+
+
+def replacement(claim: Claim) -> str:
+    """What to use instead, as the end of a sentence."""
+    return f"; use {claim.detail['replacement']}" if claim.detail.get("replacement") else ""

@@ -1,0 +1,197 @@
+"""What is unknown, mixed, without a version or half done is never taken for fine. All plans pass the validator."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+
+import pytest
+
+from compat import Matrix
+from compat.errors import InputError
+from planner import ClusterState, Plan, plan
+from planner.assume import assumed_state
+from planner.checking import check_state
+from planner.errors import GoalError
+from planner.validate import validate
+
+GPU = "nodes: 4, os: duck-2, runtime: runtime 2.0.0, driver_managed_by: gpu-operator, allocation: device-plugin"
+
+
+def make(matrix: Matrix, text: str, to: str, **options: object) -> Plan:
+    found = plan(matrix, ClusterState.parse(text), to, **options)  # type: ignore[arg-type]
+    assert validate(matrix, json.loads(found.to_json())) == []
+    return found
+
+
+def check(matrix: Matrix, text: str, **bumps: str) -> str:
+    return check_state(matrix, ClusterState.parse(text), bumps).grade
+
+
+def held(found: Plan) -> list[str]:
+    return [pair.id for hold in found.holds for pair in hold.pairs]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["components: {queue: null}", "components: {queue: }", "pools: [{name: a}]", "components: {operator: null}"],
+)  # fmt: skip
+def test_an_unknown_version_holds_every_step_that_depends_on_it(small: Matrix, text: str) -> None:
+    """There, but in which version nobody said: no move beside it is vouched for."""
+    found = make(small, f"kubernetes: 1.1.0\n{text}", "1.3", nodes="supported")
+    assert found.exit_code == 30
+    assert len(held(found)) >= 2
+    assert "version-unknown" in {finding.id for finding in found.findings}
+    assert check(small, f"kubernetes: 1.1.0\n{text}") == "unknown"
+
+
+def test_what_is_absent_holds_nothing(small: Matrix) -> None:
+    """Absent is known."""
+    found = make(small, "kubernetes: 1.1.0\ncomponents: {queue: absent, operator: absent}", "1.3")
+    assert found.exit_code == 0
+    assert found.status == "tested"
+
+
+def test_hardware_counts(small: Matrix) -> None:
+    """520 drops birds: a pool with one never lands there, and is broken if it is there."""
+    bird = f"gpu: {{product: Mallard, per_node: 1}}, {GPU}"
+    state = f"kubernetes: 1.1.0\ncomponents: {{operator: 10.0.0}}\npools: [{{name: gpu, kubelet: 1.1.0, driver: 510.1.1, {bird}}}]"
+    found = make(small, state, "1.4")
+    assert found.end["driver@gpu"] == "510.1.1"
+    assert make(small, state.replace("Mallard", "Other"), "1.4").end["driver@gpu"] == "520.1.1"
+    assert check(small, state, driver="520.1.1") == "broken"
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "kubelet", "grade"),
+    [
+        ("1.3.0", "[1.1.0, 1.3.0]", "tested"),
+        ("1.2.0", "[1.1.0, 1.3.0]", "broken"),  # one leads
+        ("1.4.0", "[1.1.0, 1.3.0]", "broken"),  # one is three minors behind
+        ("[1.2.0, 1.3.0]", "1.3.0", "broken"),  # leads one of the API servers
+        ("[1.2.0, 1.3.0]", "1.2.0", "tested"),
+    ],
+)
+def test_all_of_a_mix_count(small: Matrix, kubernetes: str, kubelet: str, grade: str) -> None:
+    """The newest as well as the oldest, whichever is the worse."""
+    assert check(small, f"kubernetes: {kubernetes}\npools: [{{name: a, kubelet: {kubelet}}}]") == grade
+
+
+def test_a_mix_is_never_turned_back(small: Matrix) -> None:
+    """A roll-out under way is finished or overtaken."""
+    found = make(small, "kubernetes: 1.3.0\npools: [{name: a, kubelet: [1.1.0, 1.3.0]}]", "1.4")
+    moved = [step for step in found.steps if step.component == "kubelet"]
+    assert [step.to for step in moved] == ["1.4.0"] or all(step.to >= "1.3.0" for step in moved)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_order_of_pools_changes_nothing(small: Matrix, order: int) -> None:
+    """A pool whose operating system is open leaves a condition, wherever it stands."""
+    pools = [f"{{name: {name}, kubelet: 1.1.0, driver: 510.1.1, {GPU if name == 'a' else GPU.replace('os: duck-2, ', '')}}}" for name in "ab"]
+    found = make(small, f"kubernetes: 1.1.0\ncomponents: {{operator: 10.0.0}}\npools: [{', '.join(pools[::order])}]", "1.3")
+    assert any("os is" in text for text in found.conditions)
+
+
+@pytest.mark.parametrize("manager", ["host", "provider"])
+def test_a_driver_that_nobody_vouches_for_stays(small: Matrix, manager: str) -> None:
+    """Nobody asked to move it, and no list says what it goes with."""
+    pool = f"{{name: gpu, kubelet: 1.1.0, driver: 510.1.1, {GPU.replace('gpu-operator', manager)}}}"
+    found = make(small, f"kubernetes: 1.1.0\ncomponents: {{operator: 10.0.0}}\npools: [{pool}]", "1.3")
+    assert found.end["driver@gpu"] == "510.1.1"
+
+
+def test_nodes_that_are_not_ready_come_first(small: Matrix) -> None:
+    """The first step that touches their pool asks for them."""
+    found = make(small, "kubernetes: 1.1.0\npools: [{name: a, kubelet: 1.1.0, conditions: {upgrade-required: 3}}]", "1.3")
+    first = next(step for step in found.steps if step.pool == "a")
+    assert any("3 upgrade-required" in action.text and action.when == "before" for action in first.requires)
+
+
+def test_giving_gpus_out_twice_is_broken(small: Matrix) -> None:
+    """Whatever the versions are."""
+    assert check(small, "kubernetes: 1.1.0\npools: [{name: a, kubelet: 1.1.0, allocation: [device-plugin, dra]}]") == "broken"
+
+
+def test_an_api_that_goes_is_asked_for_in_the_step_that_takes_it(small: Matrix) -> None:
+    """Not before, not after; and if it is gone already the state is wrong."""
+    found = make(small, "kubernetes: 1.1.0\napis: [pond.example/v1beta1/Duck]", "1.4")
+    asked = [step.to for step in found.steps if any("pond.example/v1beta1" in action.text for action in step.requires)]
+    assert asked == ["1.3.1"]
+    assert check(small, "kubernetes: 1.3.1\napis: [pond.example/v1beta1/Duck]") == "broken"
+
+
+def test_no_way_back_is_taken_for_granted(small: Matrix) -> None:
+    """No rule speaks of it, so it is unknown."""
+    assert check(small, "kubernetes: 1.3.0", kubernetes="1.2.0") == "unknown"
+    assert check(small, "kubernetes: 1.2.0", kubernetes="1.3.0") == "tested"
+
+
+def test_one_bump_under_two_names_is_an_error(small: Matrix) -> None:
+    """k8s is kubernetes."""
+    with pytest.raises(InputError, match="given twice"):
+        check_state(small, ClusterState.parse("kubernetes: 1.2.0"), {"kubernetes": "1.3", "k8s": "1.3"})
+
+
+def test_a_release_that_is_not_known(small: Matrix) -> None:
+    """As a goal an error; in a state a warning, since a cluster may be newer than the knowledge."""
+    with pytest.raises(GoalError, match=r"1\.3\.9 is no release that is known; the newest known of its line is 1\.3\.1"):
+        make(small, "kubernetes: 1.2.0", "1.3.9")
+    found = make(small, "kubernetes: 1.2.7", "1.3")
+    assert "release-unknown" in {finding.id for finding in found.findings}
+
+
+@pytest.mark.parametrize("version", ["1.4.0-rc.0", "v1.3.0-5-g0123abc"])
+def test_a_list_of_releases_vouches_for_no_other_build(small: Matrix, version: str) -> None:
+    """Pre-releases and builds between releases lie inside ranges, and are none of what was tested."""
+    assert small.verdict(("operator", "12.0.0"), ("kubernetes", version)).grade == "unknown"
+    assert small.verdict(("queue", "25.1.0"), ("kubernetes", version)).grade == "broken"  # what forbids, forbids
+
+
+def test_without_a_tested_operator_the_stack_is_unknown_not_absent(small: Matrix) -> None:
+    """On the day on which 1.4 came out no operator was tested with it, but an assumed GPU cluster on it still has one."""
+    early = small.on(date(2026, 1, 21))
+    state = assumed_state(early, "1.4", {}, mode="newest")
+    assert state.components["operator"].version is None
+    assert check_state(early, state, {}).grade == "unknown"
+
+
+def test_pools_without_gpus_have_nothing_to_do_with_the_gpu_stack(real: Matrix) -> None:
+    """The GPU Operator's list of runtimes says nothing about a node without a GPU."""
+    pools = "[{name: gpu, kubelet: 1.33.5, driver: 580.65.06, driver_managed_by: gpu-operator, allocation: device-plugin}, {name: cpu, kubelet: 1.33.5, os: al2023, runtime: containerd 1.7.27, gpu: {per_node: 0}}]"
+    found = make(real, f"kubernetes: 1.33.5\ncomponents: {{gpu-operator: 25.3.2}}\npools: {pools}", "1.34")
+    assert not any("containerd" in pair.a + pair.b for step in found.steps for pair in step.pairs if "gpu-operator" in pair.a + pair.b)
+
+
+@pytest.mark.parametrize(
+    ("product", "driver", "grade"),
+    [("NVIDIA-V100-SXM2-32GB", "595.71.05", "broken"), ("NVIDIA-B200", "535.183.01", "broken"), ("NVIDIA-H100-80GB-HBM3", "580.65.06", "tested")],
+)
+def test_drivers_that_do_not_drive_the_gpu(real: Matrix, product: str, driver: str, grade: str) -> None:
+    """NVIDIA's architecture matrix: R580 is the last branch for Volta, R570 the first for Blackwell."""
+    pool = f"{{name: a, kubelet: 1.33.5, driver: {driver}, driver_managed_by: host, gpu: {{product: {product}, per_node: 8}}}}"
+    assert check(real, f"kubernetes: 1.33.5\npools: [{pool}]") == grade
+
+
+def test_cgroup_v1_hosts_stop_at_1_35(real: Matrix) -> None:
+    """kubernetes pull request 134298: from 1.35 on the kubelet does not start there by default."""
+    found = make(real, "kubernetes: 1.34.8\npools: [{name: a, kubelet: 1.34.8, os: rocky-8.6, cgroup: v1}]", "1.35")
+    assert found.exit_code == 20
+    assert found.conflict is not None
+    assert "kubelet-1.35-needs-cgroup-v2" in found.conflict.claims
+    assert make(real, "kubernetes: 1.34.8\npools: [{name: a, kubelet: 1.34.8, cgroup: v2}]", "1.35").exit_code == 0
+
+
+def test_a_third_component_decides(real: Matrix) -> None:
+    """GPU Operator 26.3's page asks for driver 580 beside DRA driver 0.4; the project's own prerequisites ask for 565."""
+    pool = "{name: a, kubelet: 1.34.5, driver: 570.211.01, driver_managed_by: host, allocation: dra}"
+    with_operator = f"kubernetes: 1.34.5\ncomponents: {{dra-driver: 0.4.1, gpu-operator: 26.3.3}}\npools: [{pool}]"
+    assert check(real, with_operator) == "broken"
+    assert check(real, with_operator.replace("gpu-operator: 26.3.3", "gpu-operator: absent")) == "declared"
+
+
+def test_duties_belong_to_the_border_they_name(real: Matrix) -> None:
+    """The CRDs of 25.12.0 are due when one goes there, not between two patches of 25.3."""
+    result = check_state(real, ClusterState.parse("kubernetes: 1.33.5\ncomponents: {dra-driver: 25.3.1}"), {"dra-driver": "25.3.2"})
+    assert "dra-upgrade-25.8-to-25.12-crd" not in {duty.claim.id for _, found in result.hops for duty in found.duties}
+    result = check_state(real, ClusterState.parse("kubernetes: 1.34.5\ncomponents: {dra-driver: 25.8.1}"), {"dra-driver": "25.12.0"})
+    assert "dra-upgrade-25.8-to-25.12-crd" in {duty.claim.id for _, found in result.hops for duty in found.duties}
