@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
@@ -227,6 +228,8 @@ class Matrix:
             InputError: if a component or version is not known.
         """
         first, second = self.part(one), self.part(other)
+        if settled := {**self.text_scope(*first), **self.text_scope(*second)}:
+            scope = {**settled, **(scope or {})}
         key = (first[0], first[1] and first[1].key, second[0], second[1] and second[1].key, _frozen(scope), _frozen_context(context))
         if key not in self._verdicts:
             question = Question(first, second, scope or {}, self.as_of, context or {})
@@ -234,6 +237,15 @@ class Matrix:
             fits = self._fits.setdefault(key[4], {})
             self._verdicts[key] = judge(question, claims, self.words, self.lifecycle, self.ask(first[0], second[0]), self.lineage, fits)
         return self._verdicts[key]
+
+    def text_scope(self, name: str, version: Version | None) -> dict[str, tuple[str, ...]]:
+        """Scope words that a version settles by the way it is written."""
+        found: dict[str, tuple[str, ...]] = {}
+        subject = self.subjects.get(name)
+        for entry in subject.component.get("text_scope", ()) if subject and version else ():
+            if version is not None and re.search(entry["pattern"], version.text, re.IGNORECASE):
+                found.update({word: (value,) if isinstance(value, str) else tuple(value) for word, value in entry["scope"].items()})
+        return found
 
     def fit(self, claim: Claim, scope: Scope) -> Match:
         """How the scope of a claim fits that of a place."""

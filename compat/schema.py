@@ -217,6 +217,14 @@ class Procedure(Entry):
     reversible: bool = True
 
 
+class TextScope(Entry):
+    """Scope words that a version settles by the way it is written."""
+
+    pattern: str
+    """Regular expression, searched for in the text as it was given, whatever the case."""
+    scope: dict[str, ScopeValue]
+
+
 class Component(Entry):
     """What matrix and planner need to know about a subject."""
 
@@ -232,6 +240,8 @@ class Component(Entry):
     """With ``--assume era|newest``, add the newest release tested with that component."""
     implies: dict[str, str] = Field(default_factory=dict)
     """Pool fields that its presence implies in an assumed pool."""
+    text_scope: list[TextScope] = Field(default_factory=list)
+    """What the written form of a version tells about the place where it runs: a GRID driver is no data-center driver."""
     gpu_nodes_only: bool = False
     """Whether it runs on nodes with GPUs only, so that pools without have nothing to do with it."""
     present_in: dict[str, ScopeValue] = Field(default_factory=dict)

@@ -123,6 +123,9 @@ class Situation:
                 scope[word] = (words.check(word, value)[1],)
         if pool.kernel:
             scope["kernel"] = (".".join(pool.kernel.split(".")[:2]),)
+        if pool.driver:
+            driver = _by_role(self.matrix, "driver")
+            scope.update(self.matrix.text_scope(driver, self.matrix.version(driver, pool.driver)))
         if pool.driver_managed_by:
             scope["driver_managed_by"] = (pool.driver_managed_by,)
         if pool.allocation:

@@ -195,3 +195,22 @@ def test_duties_belong_to_the_border_they_name(real: Matrix) -> None:
     assert "dra-upgrade-25.8-to-25.12-crd" not in {duty.claim.id for _, found in result.hops for duty in found.duties}
     result = check_state(real, ClusterState.parse("kubernetes: 1.34.5\ncomponents: {dra-driver: 25.8.1}"), {"dra-driver": "25.12.0"})
     assert "dra-upgrade-25.8-to-25.12-crd" in {duty.claim.id for _, found in result.hops for duty in found.duties}
+
+
+@pytest.mark.parametrize(
+    "driver", ["570.211.01-grid", "NVIDIA-Linux-x86_64-570.211.01-grid-azure.run", "mcr.microsoft.com/aks/aks-gpu-grid:570.211.01-20260522192315"]
+)
+def test_another_flavour_of_driver_is_not_what_was_tested(real: Matrix, driver: str) -> None:
+    """NVIDIA's component matrix lists data-center drivers; a GRID driver of the same number is another product, and stays one."""
+    assert real.verdict(("gpu-operator", "25.3.4"), ("nvidia-driver", "570.211.01"), {"driver_managed_by": ("gpu-operator",)}).is_safe
+    assert real.verdict(("gpu-operator", "25.3.4"), ("nvidia-driver", driver), {"driver_managed_by": ("gpu-operator",)}).grade == "unknown"
+    pool = f"{{name: a, kubelet: 1.33.5, driver: '{driver}', driver_managed_by: gpu-operator, allocation: device-plugin}}"
+    assert check(real, f"kubernetes: 1.33.5\ncomponents: {{gpu-operator: 25.3.4}}\npools: [{pool}]") == "unknown"
+
+
+def test_lists_of_compiled_drivers_say_nothing_about_precompiled_ones(real: Matrix) -> None:
+    """Precompiled images have lists of their own, by operating system and kernel."""
+    scope = {"driver_managed_by": ("gpu-operator",), "os": ("ubuntu-22.04",), "kernel": ("6.11",)}
+    pair = (("gpu-operator", "25.10.1"), ("nvidia-driver", "580.105.08"))
+    assert real.verdict(*pair, scope).grade == "tested"
+    assert real.verdict(*pair, {**scope, "driver_image": ("precompiled",)}).grade == "unknown"
