@@ -98,7 +98,7 @@ def plan(
         compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value)
         write_out(json.dumps(problem_document(compiled), indent=1) + "\n", export_problem)
     found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or ())
-    asked = {pair.id for hold in found.holds for pair in hold.pairs}
+    asked = {pair.id for pair in found.open_pairs}
     for name in accept or ():
         if name not in asked:
             typer.echo(f"compat: --accept {printable(name)}: this plan holds at no such pair; it changes nothing", err=True)

@@ -66,6 +66,7 @@ def _nothing(situation: Situation, goal: Goal, extra: tuple) -> Plan:  # type: i
         optimal=True,
         steps=(),
         holds=(),
+        lasting=(),
         findings=extra,
         conflict=None,
         conditions=(),

@@ -201,6 +201,8 @@ class Plan:
     optimal: bool
     steps: tuple[Step, ...]
     holds: tuple[Hold, ...]
+    lasting: tuple[PairEntry, ...]
+    """Pairs that nothing vouches for now and that are still the same at the end: the plan adds no risk, and leaves these."""
     findings: tuple[Finding, ...]
     conflict: Conflict | None
     conditions: tuple[str, ...]
@@ -217,8 +219,13 @@ class Plan:
         if self.status == "impossible":
             return 20
         if self.status == "unknown":
-            return 10 if self.holds and all(pair.accepted for hold in self.holds for pair in hold.pairs) else 30
+            return 10 if all(pair.accepted for pair in self.open_pairs) else 30
         return 0
+
+    @property
+    def open_pairs(self) -> list[PairEntry]:
+        """All pairs whose risk has to be accepted, or settled: those that steps enter, and those that stay."""
+        return [*(pair for hold in self.holds for pair in hold.pairs), *self.lasting]
 
     def to_dict(self) -> dict[str, Any]:
         """The written form, digest included."""
@@ -238,6 +245,7 @@ class Plan:
             "conditions",
             "steps",
             "holds",
+            "lasting",
             "findings",
             "conflict",
             "claims",

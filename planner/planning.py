@@ -78,6 +78,7 @@ class _Writer:
 
     def write(self) -> Plan:
         steps, holds = self.steps()
+        lasting = self.lasting()
         status = self.status(holds)
         snapshot = self.situation.matrix.snapshot
         named = dict(zip(self.compiled.objective, self.solution.cost, strict=True))
@@ -91,6 +92,7 @@ class _Writer:
             optimal=self.solution.cost == self.solution.bound,
             steps=tuple(steps),
             holds=tuple(holds),
+            lasting=lasting,
             findings=found,
             conflict=None,
             conditions=self.conditions(),
@@ -103,6 +105,12 @@ class _Writer:
         entered = [judgement.grade for stage in self.journey.stages for judgement in self.journey.touched(stage)]
         worst = min([*entered, self.journey.worst(self.journey.end)], key=ORDER.index)
         return "unknown" if holds or worst in ("broken", "unknown") else worst
+
+    def lasting(self) -> tuple[PairEntry, ...]:
+        """Pairs at the end that nothing vouches for and that no step has touched."""
+        start = {(judgement.one, judgement.other) for judgement in self.journey.pairs.all(self.journey.start)}
+        found = [judgement for judgement in self.journey.pairs.all(self.journey.end) if judgement.grade in ("unknown", "broken")]
+        return tuple(self.entry(judgement) for judgement in found if (judgement.one, judgement.other) in start)
 
     # -- steps and holds
 

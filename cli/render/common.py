@@ -83,13 +83,13 @@ def verdict_line(plan: Plan) -> str:
     if plan.status == "impossible":
         return f"Verdict: impossible. {plan.conflict.text if plan.conflict else ''}"
     if plan.status == "unknown":
-        count = sum(len(hold.pairs) for hold in plan.holds)
-        if not plan.holds:
-            stays = "the plan adds no risk, but pairs that nothing vouches for stay as they are now, see the findings"
-            return f"Verdict: not safe at the end; {stays}; {price}{proven}."
-        first = plan.holds[0].before if plan.holds else "the start"
         if plan.exit_code == 10:
-            return f"Verdict: safe but for accepted risks ({count_words(count, 'unknown pair')} accepted); {price}{proven}."
+            return f"Verdict: safe but for accepted risks ({count_words(len(plan.open_pairs), 'unknown pair')} accepted); {price}{proven}."
+        if not plan.holds:
+            stays = f"the plan adds no risk, but {count_words(len(plan.lasting), 'pair')} that nothing vouches for now stay as they are"
+            return f"Verdict: not safe at the end; {stays}; {price}{proven}."
+        count = sum(len(hold.pairs) for hold in plan.holds)
+        first = plan.holds[0].before
         return f"Verdict: on hold before {first}: {count_words(count, 'pair')} that nothing vouches for; {price}{proven}."
     grades = "tested" if plan.status == "tested" else "tested or declared by its vendor"
     carried = [step.id for step in plan.steps if step.grade in ("unknown", "broken")]

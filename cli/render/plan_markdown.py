@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from cli.render.common import Sources, back, change_words, drain_words, end_words, headline, main_claims, verdict_line
-from planner.plan import Action, Plan, Step
+from planner.plan import Action, PairEntry, Plan, Step
 
 __all__ = ["escape", "render"]
 
@@ -78,12 +78,16 @@ def _overview(plan: Plan) -> list[str]:
 def _holds(plan: Plan) -> list[str]:
     lines: list[str] = []
     for hold in plan.holds:
-        lines += [f"## Hold before {hold.before}", ""]
-        for pair in hold.pairs:
-            accepted = " **Accepted.**" if pair.accepted else f" Accept the risk with `--accept {pair.id}`."
-            lines.append(f"- {escape(pair.a)} with {escape(pair.b)}: {escape(pair.question)}{accepted}")
-        lines.append("")
+        lines += [f"## Hold before {hold.before}", "", *_questions(hold.pairs), ""]
+    if plan.lasting:
+        lines += ["## Left as it is", "", "Nothing vouches for these pairs now, and the plan does not change them.", "", *_questions(plan.lasting), ""]
     return lines
+
+
+def _questions(pairs: Iterable[PairEntry]) -> Iterable[str]:
+    for pair in pairs:
+        accepted = " **Accepted.**" if pair.accepted else f" Accept the risk with `--accept {pair.id}`."
+        yield f"- {escape(pair.a)} with {escape(pair.b)}: {escape(pair.question)}{accepted}"
 
 
 def _conflict(plan: Plan, sources: Sources) -> list[str]:

@@ -43,6 +43,9 @@ def render(plan: Plan) -> str:
     for hold in plan.holds:
         lines = [f"{pair.a} with {pair.b}: {pair.question} [{'accepted' if pair.accepted else 'accept with --accept ' + pair.id}]" for pair in hold.pairs]
         blocks.append(_block(f"Hold before {hold.before}", lines, width))
+    if plan.lasting:
+        lines = [f"{pair.a} with {pair.b}: {pair.question} [{'accepted' if pair.accepted else 'accept with --accept ' + pair.id}]" for pair in plan.lasting]
+        blocks.append(_block("Nothing vouches for these now, and the plan leaves them as they are", lines, width))
     if plan.conflict:
         lines = [f"{claim}: {plan.claims[claim].summary} [{', '.join(map(str, sources.of([claim])))}]" for claim in plan.conflict.claims]
         lines += [f"would open the way: {text}" for text in plan.conflict.unlock]

@@ -214,3 +214,15 @@ def test_lists_of_compiled_drivers_say_nothing_about_precompiled_ones(real: Matr
     pair = (("gpu-operator", "25.10.1"), ("nvidia-driver", "580.105.08"))
     assert real.verdict(*pair, scope).grade == "tested"
     assert real.verdict(*pair, {**scope, "driver_image": ("precompiled",)}).grade == "unknown"
+
+
+def test_what_is_unknown_now_and_stays_so_has_to_be_accepted(small: Matrix) -> None:
+    """The plan adds no risk, and does not hide the one that is there: 30, or 10 once it is accepted by its id."""
+    state = f"kubernetes: 1.3.0\ncomponents: {{operator: 12.0.0}}\npools: [{{name: a, kubelet: 1.3.0, driver: 500.1.1, {GPU.replace('os: duck-2, ', '')}}}]"
+    found = make(small, state.replace("operator: 12.0.0", "queue: null, operator: absent"), "1.3")
+    assert found.exit_code == 30
+    assert not found.steps or found.status == "unknown"
+    ids = [pair.id for pair in found.open_pairs]
+    assert ids
+    assert make(small, state.replace("operator: 12.0.0", "queue: null, operator: absent"), "1.3", accept=ids[:-1]).exit_code == 30
+    assert make(small, state.replace("operator: 12.0.0", "queue: null, operator: absent"), "1.3", accept=ids).exit_code == 10
