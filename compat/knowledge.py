@@ -170,6 +170,12 @@ class _Reader:
                 parse_range(fields.get(key) or "", lineage)
             except InputError as error:
                 fault(str(error), key)
+        when = fields.get("when")
+        for name, text in when.items() if isinstance(when, Mapping) else ():
+            try:
+                parse_range(text, self.knowledge.lineage(self.name(name, fault, "when")))
+            except InputError as error:
+                fault(str(error), "when")
         return Claim(
             id=identity,
             kind=kind,
@@ -245,6 +251,33 @@ class _Reader:
                     fault(f"unknown value {item!r} of scope word {word}{nearest(item, known)}", "scope", word)
             result[word] = values
         return dict(sorted(result.items()))
+
+    def check_components(self, document: Document, file: SubjectFile) -> None:
+        """Names, scopes and patterns in what planner and matrix need to know about a subject."""
+        entries: list[tuple[Any, tuple[str | int, ...]]] = [(file, ()), *((entry, ("also", index)) for index, entry in enumerate(file.also))]
+        for entry, path in entries:
+            component = entry.component
+            where: tuple[str | int, ...] = (*path, "component")
+
+            def fault(what: str, *key: str | int, where: tuple[str | int, ...] = where) -> None:
+                self.fault(document, (*where, *key), what)
+
+            if entry.releases_of:
+                self.name(entry.releases_of, lambda what, *_, path=path: self.fault(document, (*path, "releases_of"), what), "releases_of")
+            for name, reliance in component.relies_on.items():
+                self.name(name, fault, "relies_on")
+                self.scope(reliance.scope, fault)
+            if component.assume_with:
+                self.name(component.assume_with, fault, "assume_with")
+            for scope in (component.present_in, *(procedure.scope for procedure in component.procedures), *(item.scope for item in component.text_scope)):
+                self.scope(scope, fault)
+            if component.scope_word and component.scope_word not in self.knowledge.vocabulary.scope:
+                fault(f"unknown scope word {component.scope_word!r}", "scope_word")
+            for item in component.text_scope:
+                try:
+                    re.compile(item.pattern)
+                except re.error as error:
+                    fault(f"text_scope: {printable(item.pattern)!r} is no regular expression: {error}", "text_scope")
 
     def check_references(self) -> None:
         for claim in self.knowledge.claims:
@@ -334,6 +367,7 @@ def load_knowledge(folder: Path) -> Knowledge:
         reader.add_releases(document, file)
     for document, file in reader.files:
         reader.add_claims(document, file)
+        reader.check_components(document, file)
     reader.check_references()
     if reader.faults:
         raise KnowledgeError(reader.faults)

@@ -20,6 +20,7 @@ from planner.errors import GoalError
 from planner.schemas import cluster_schema, plan_schema
 from planner.validate import validate
 from tests.conftest import DAY, SMALL
+from tests.planner.test_state import FULL
 
 STATE = """
 kubernetes: 1.1.0
@@ -261,42 +262,12 @@ def test_the_written_form_is_that_of_the_schema(small: Matrix, golden: Callable[
         document = json.loads(found.to_json())
         jsonschema.validate(document, plan_schema())
         jsonschema.validate(document["start"], cluster_schema())
-    written = read_document(CONTRACT, "contract").value
+    written = read_document(FULL, "contract").value
     jsonschema.validate(json.loads(json.dumps(written, default=str)), cluster_schema())
-    assert ClusterState.parse(CONTRACT).pools[0].gpu is not None
+    assert ClusterState.parse(FULL).pools[0].gpu is not None
     for wrong in ({}, {"kubernetes": "1.33", "podls": []}, {"kubernetes": "1.33", "pools": [{"name": "a", "nodes": -1}]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, cluster_schema())
-
-
-CONTRACT = """
-schema: compat.cluster/v1
-name: prod-gpu-1
-provider: eks
-captured: 2026-11-30T10:00:00Z
-kubernetes: v1.33.5-eks-113cf36
-features: {DRAPartitionableDevices: true}
-components:
-  gpu-operator: v25.3.2
-  dra-driver: 25.3.1
-  kueue: 0.12.3
-apis: [resource.k8s.io/v1beta1/ResourceClaimTemplate, kueue.x-k8s.io/v1beta1/ClusterQueue]
-pools:
-  - name: h100
-    nodes: 16
-    kubelet: v1.33.5-eks-113cf36
-    provisioning: managed
-    os: ubuntu-22.04
-    kernel: 6.8.0-1031
-    runtime: containerd 1.7.27
-    cgroup: v2
-    gpu: {product: NVIDIA-H100-80GB-HBM3, per_node: 8}
-    driver: 570.172.08
-    driver_managed_by: gpu-operator
-    allocation: device-plugin
-    sharing: none
-    conditions: {upgrade-required: 3, not-ready: 1}
-"""
 
 
 @pytest.mark.parametrize("change", ["drop-step", "swap", "grade", "cost", "from", "end", "hold"])
