@@ -170,6 +170,11 @@ class _Reader:
                 parse_range(fields.get(key) or "", lineage)
             except InputError as error:
                 fault(str(error), key)
+        for key in ("introduced", "deprecated", "removed") if kind == "api" else ():
+            try:
+                parse(fields.get(key) or "0.0", lineages[0])
+            except InputError as error:
+                fault(str(error), key)
         when = fields.get("when")
         for name, text in when.items() if isinstance(when, Mapping) else ():
             try:

@@ -17,7 +17,8 @@ def gone(situation: Situation, component: str, after: Version | None, until: Ver
     Yields the API as the state names it, the version that removes it, and the claim.
     """
     matrix = situation.matrix
-    for text in situation.state.apis:
+    for text in dict.fromkeys(situation.state.apis):
+        found: dict[str, Claim] = {}
         group, _, rest = text.partition("/")
         version, _, kind = rest.partition("/")
         for claim in matrix.about(component, "api"):
@@ -26,8 +27,10 @@ def gone(situation: Situation, component: str, after: Version | None, until: Ver
             if after is None and not kind:
                 continue  # which of the kinds of that version is in use nobody said, and those that are gone cannot be
             removed = claim.detail.get("removed")
-            if removed and (at := parse(str(removed), matrix.lineage(component))) <= until and (after is None or at > after):
-                yield text, str(removed), claim
+            newest = str(removed) not in found or claim.known_from > found[str(removed)].known_from
+            if removed and newest and (at := parse(str(removed), matrix.lineage(component))) <= until and (after is None or at > after):
+                found[str(removed)] = claim
+        yield from ((text, removed, claim) for removed, claim in found.items())
 
 
 def replacement(claim: Claim) -> str:
