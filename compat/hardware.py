@@ -6,7 +6,6 @@ that a node reports settles.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from compat.errors import InputError, printable
@@ -29,11 +28,9 @@ def hardware_scope(matrix: Matrix, name: str, value: str) -> dict[str, tuple[str
         InputError: if nothing is known under that name.
     """
     word = str(matrix.subjects[matrix.name(name)].component["scope_word"])
-    for product in matrix.products():
-        if re.search(product["pattern"], value, re.IGNORECASE):
-            found = {key: tuple(values) for key, values in product["scope"].items()}
-            if word in found:
-                return found
+    found = matrix.product_scope(value)
+    if found is not None and word in found:
+        return found
     known = sorted({item for claim in matrix.store.claims("1") for item in claim.scope.get(word, ())})
     if value.lower() not in known:
         raise InputError(f"nothing is known of {matrix.name(name)} {printable(value)!r}; known: {', '.join(known)}")

@@ -81,9 +81,12 @@ class Matrix:
     def _products(self) -> list[dict[str, Any]]:
         return self.store.products()
 
-    def products(self) -> list[dict[str, Any]]:
-        """Hardware products: ``pattern`` of the reported name and the ``scope`` words it settles."""
-        return self._products
+    def product_scope(self, reported: str) -> dict[str, tuple[str, ...]] | None:
+        """Scope words that a piece of hardware settles by the name that nodes report; None if no product is known by it."""
+        for product in self._products:
+            if re.search(product["pattern"], reported, re.IGNORECASE):
+                return {word: tuple(values) for word, values in product["scope"].items()}
+        return None
 
     # -- names and versions
 

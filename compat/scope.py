@@ -56,6 +56,16 @@ class ScopeWords:
             raise InputError(f"unknown {word} {printable(value)!r}{nearest(value, list(known))}; known: {', '.join(known)}")
         return word, value
 
+    def known(self, word: str) -> list[str]:
+        """Values of a word that the vocabulary names."""
+        entry = self._words.get(word, {})
+        return list(dict.fromkeys([*(entry.get("values") or ()), *entry.get("wider", {}), *entry.get("wider", {}).values()]))
+
+    def is_known(self, word: str, value: str) -> bool:
+        """Whether the vocabulary names a value, or something wider that contains it."""
+        known = set(self.known(word))
+        return not known or any(wide in known for wide in self._widening(word, value))
+
     def parse(self, texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """Read ``word=value`` texts; a word may be given several times.
 

@@ -199,7 +199,9 @@ class _Compiler:
                     self.reasons[variables, values] = judgement.verdict.claims
                 elif grade in ("unknown", "broken"):
                     entry[values] = self.cost(unknown_pairs=1)
-                    landing[values] = self.cost(weak_at_end=1_000_000 if grade == "broken" else 1000)
+                    # what lists stop short of is better than what nothing speaks of at all
+                    silent = int(judgement is not None and not judgement.verdict.claims)
+                    landing[values] = self.cost(weak_at_end=1_000_000 if grade == "broken" else 1000 + silent)
                 elif grade == "declared":
                     entry[values] = self.cost(weak_on_the_way=1)
                     landing[values] = self.cost(weak_at_end=1)

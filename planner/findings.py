@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compat.errors import nearest
 from planner.apis import gone, replacement
 from planner.cites import Cites
 from planner.goal import Goal
@@ -180,8 +181,8 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
     situation = journey.pairs.situation
     for text in situation.state.assumed:
         yield Finding("assumed", "info", f"Assumed: {text}.")
-    for name, pool in situation.unversioned:
-        where = f"of pool {pool} " if pool else ""
+    for name, place in situation.unversioned:
+        where = f"of pool {place} " if place else ""
         yield Finding(
             "version-unknown",
             "warning",
@@ -213,5 +214,24 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
             "info",
             f"Not considered, since nothing is known about them in this cluster: {', '.join(others)}. Say --with NAME=VERSION, or NAME=absent.",
         )
-    if not situation.state.provider:
+    provider = situation.state.provider
+    if not provider:
         yield Finding("not-considered", "info", "Not considered, the provider's own limits: the provider is not given (--provider).")
+    elif provider not in situation.matrix.subjects:
+        yield Finding(
+            "not-considered",
+            "info",
+            f"Not considered, the limits of {provider} itself (versions on offer, windows, node images): nothing is known about them yet.",
+        )
+    for pool in situation.state.pools:
+        if pool.os and not situation.matrix.words.is_known("os", pool.os):
+            near = nearest(pool.os, situation.matrix.words.known("os"))
+            what = f"pool {pool.name}: nothing is known of the operating system {pool.os}{near}; no list speaks of it, so that what depends on it is unknown."
+            yield Finding("word-unknown", "warning", what)
+        if pool.gpu and pool.gpu.product and situation.matrix.product_scope(pool.gpu.product) is None:
+            what = f"pool {pool.name}: nothing is known of the GPU {pool.gpu.product}; what drives it was not considered."
+            yield Finding("word-unknown", "warning", what)
+    newest = max(subject.as_of for subject in situation.matrix.subjects.values())
+    if situation.matrix.as_of > newest:
+        what = f"Not considered, what was said after {newest}: the knowledge ends there, the plan is made for {situation.matrix.as_of}."
+        yield Finding("not-considered", "warning", what)

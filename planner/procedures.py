@@ -67,7 +67,7 @@ def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]
             if duty.claim.detail.get("rule") == "note" or duty.claim.id in already:
                 continue
             already.add(duty.claim.id)
-            text = duty.text if duty.text == duty.claim.summary else f"{duty.text.rstrip('.')}. {duty.claim.summary}"
+            text = duty.text if duty.text == duty.claim.summary else f"{duty.claim.summary.rstrip('.')}. {duty.text.rstrip('.')}."
             found.append(Action(text=text, when="before", condition=duty.condition, claims=cites([duty.claim])))
     for move in stage.moves:
         found.extend(actions(procedure(journey, move).get("do", ()), move, stage.after, "during"))

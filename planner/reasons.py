@@ -30,6 +30,10 @@ def reasons(journey: Journey, position: int, names: Mapping[int, str], cites: Ci
 
 def _enables(journey: Journey, position: int, move: MoveOf, names: Mapping[int, str], cites: Cites) -> Reason | None:
     label = _label(move)
+    own = journey.stages[position]
+    if len(own.moves) > 1 and (beside := _worse(journey, own, {**own.after, move.part.key: move.start}, move.part.key)) is not None:
+        text = f"{label}: left out of this step, {beside.one} with {beside.other} would be {beside.grade}"
+        return Reason("rides-along", None, text, cites(_claims(beside)))
     for later in range(position + 1, len(journey.stages)):
         stage = journey.stages[later]
         for other in stage.moves:
@@ -54,6 +58,7 @@ def _worse(journey: Journey, stage: Stage, versions: Mapping[str, Version], key:
     for judgement in journey.pairs.all(versions):
         if (
             key in judgement.keys
+            and set(judgement.keys) & (stage.keys - {key} or stage.keys)
             and judgement.grade in ("broken", "unknown")
             and ORDER.index(judgement.grade) < ORDER.index(planned.get(judgement.keys, "tested"))
         ):

@@ -133,10 +133,7 @@ class Situation:
         if pool.runtime and (match := _RUNTIME.match(pool.runtime.strip())):
             scope["runtime"] = (match["name"],)
         if pool.gpu and pool.gpu.product:
-            for product in self.matrix.products():
-                if re.search(product["pattern"], pool.gpu.product, re.IGNORECASE):
-                    scope.update({word: tuple(values) for word, values in product["scope"].items()})
-                    break
+            scope.update(self.matrix.product_scope(pool.gpu.product) or {})
         return scope
 
     @cached_property

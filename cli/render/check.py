@@ -8,6 +8,7 @@ from typing import Any
 from tabulate import tabulate
 
 from cli.render.why import claim_document
+from compat.hops import Duty
 from compat.store import Snapshot
 from planner.checking import CheckResult
 
@@ -18,7 +19,8 @@ def render(result: CheckResult, snapshot: Snapshot, *, as_json: bool) -> str:
     """Return every pair with its verdict, and the hops of the bumps."""
     if as_json:
         return json.dumps(_document(result, snapshot), indent=2, ensure_ascii=False) + "\n"
-    rows = [[judgement.one, judgement.other, judgement.grade, _note(judgement)] for judgement in result.judgements]
+    judged = [(judgement.one, judgement.other, judgement.grade, _note(judgement)) for judgement in result.judgements]
+    rows = list(dict.fromkeys(judged))  # the same pair in several pools once
     blocks = (
         [tabulate(rows, headers=["part", "with", "verdict", "note"], tablefmt="simple", disable_numparse=True, maxcolwidths=[None, None, None, 80])]
         if rows
@@ -27,13 +29,17 @@ def render(result: CheckResult, snapshot: Snapshot, *, as_json: bool) -> str:
     for name, found in result.hops:
         lines = [f"{name}: {found.rule}" + (f" ({found.claims[0].summary})" if found.claims and found.rule != "allowed" else "")]
         lines += [
-            f"  first, {f'if {duty.condition}: ' if duty.condition else ''}{duty.text}" for duty in found.duties if duty.claim.detail.get("rule") != "note"
+            f"  first, {f'if {duty.condition}: ' if duty.condition else ''}{_duty(duty)}" for duty in found.duties if duty.claim.detail.get("rule") != "note"
         ]
         blocks.append("\n".join(lines))
     if result.findings:
         blocks.append("\n".join(f"{finding.severity}: {finding.text}" for finding in result.findings))
     blocks.append(f"Verdict: {result.grade}. Knowledge {snapshot.version}, as of {snapshot.as_of}.")
     return "\n\n".join(blocks) + "\n"
+
+
+def _duty(duty: Duty) -> str:
+    return duty.text if duty.text == duty.claim.summary else f"{duty.claim.summary.rstrip('.')}. {duty.text.rstrip('.')}. ({duty.claim.source.link})"
 
 
 def _note(judgement: Any) -> str:

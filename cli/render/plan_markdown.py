@@ -13,9 +13,11 @@ __all__ = ["escape", "render"]
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<#|~!]|^[>+-])")
 
 
-def escape(text: str) -> str:
-    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells, no links."""
+def escape(text: str, *, links: bool = False) -> str:
+    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells; bare links only in texts of the knowledge base."""
     escaped = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    if links:
+        return escaped
     # A backslash does not stop a mention or a bare link, since they are found after unescaping; an invisible space does.
     return re.sub(r"(?<!\w)@(?=\w)", "@\u200b", escaped).replace("://", ":\u200b//").replace("www.", "www\u200b.")
 
@@ -49,8 +51,8 @@ def _summary(plan: Plan) -> list[str]:
     rows = [
         *([("Cluster", plan.start["name"])] if plan.start.get("name") else []),
         ("Steps", str(cost.steps)),
-        ("GPU nodes drained", str(cost.gpu_nodes_drained)),
-        ("Other nodes drained", str(cost.other_nodes_drained)),
+        ("GPU node drains", str(cost.gpu_nodes_drained)),
+        ("Other node drains", str(cost.other_nodes_drained)),
         ("Pairs relied on that nothing vouches for", str(cost.unknown_pairs)),
         ("Proven optimal", "yes" if plan.optimal else "no"),
         ("At the end", end_words(plan)),
@@ -67,7 +69,8 @@ def _overview(plan: Plan) -> list[str]:
     lines = ["## Steps", "", "| Step | What | From | To | Moves along | Drains | Way back | Grade |", "|---|---|---|---|---|---|---|---|"]
     for step in plan.steps:
         if step.kind == "hold":
-            lines.append(f"| {step.id} | **Hold** | | | answer the questions first | | | unknown |")
+            rule = "risk accepted" if all(pair.accepted for pair in step.pairs) else "answer the questions first"
+            lines.append(f"| {step.id} | **Hold** | | | {rule} | | | unknown |")
             continue
         what = f"{step.component} of pool {step.pool}" if step.pool else step.component
         cells = [step.id, what, step.from_, step.to, change_words(step), drain_words(step), back(step), step.grade]
@@ -87,7 +90,7 @@ def _holds(plan: Plan) -> list[str]:
 def _questions(pairs: Iterable[PairEntry]) -> Iterable[str]:
     for pair in pairs:
         accepted = " **Accepted.**" if pair.accepted else f" Accept the risk with `--accept {pair.id}`."
-        yield f"- {escape(pair.a)} with {escape(pair.b)}: {escape(pair.question)}{accepted}"
+        yield f"- {escape(pair.a)} with {escape(pair.b)}: {escape(pair.question, links=True)}{accepted}"
 
 
 def _conflict(plan: Plan, sources: Sources) -> list[str]:
@@ -109,7 +112,12 @@ def _conflict(plan: Plan, sources: Sources) -> list[str]:
 
 def _step(plan: Plan, step: Step, sources: Sources) -> list[str]:
     if step.kind == "hold":
-        return [f"## {step.id}: hold", "", "Do not go on before every question above is answered.", ""]
+        rule = (
+            "The risk of every pair above is accepted."
+            if all(pair.accepted for pair in step.pairs)
+            else "Do not go on before every question above is answered."
+        )
+        return [f"## {step.id}: hold", "", rule, ""]
     where = f" of pool {step.pool}" if step.pool else ""
     lines = [f"## {step.id}: {escape(step.component + where)} {escape(step.from_)} -> {escape(step.to)}", ""]
     if len(step.changes) > 1:
@@ -133,9 +141,9 @@ def _step(plan: Plan, step: Step, sources: Sources) -> list[str]:
             lines += [f"**{title}**", "", *_actions(wanted, sources), ""]
     lines += ["**Rollback**", "", escape(step.rollback or "No procedure is known.") if step.reversible else f"Point of no return. {escape(step.rollback)}", ""]
     lines += ["**Rests on**", ""]
-    for pair in step.pairs:
-        lines.append(f"- {escape(pair.a)} with {escape(pair.b)}: {pair.verdict} {_marks(sources, pair.claims)}")
-    lines += [f"- {escape(text)}" for text in step.conditions]
+    rests = [f"- {escape(pair.a)} with {escape(pair.b)}: {pair.verdict} {_marks(sources, pair.claims)}".rstrip() for pair in step.pairs]
+    rests += [f"- {escape(text)}" for text in step.conditions]
+    lines += dict.fromkeys(rests)  # the same pair in several pools once
     rest = [claim for claim in main_claims(step) if not any(claim in pair.claims for pair in step.pairs)]
     if rest:
         lines.append(f"- further: {'; '.join(f'{escape(plan.claims[claim].summary)} {_marks(sources, [claim])}' for claim in rest)}")

@@ -64,7 +64,8 @@ def _table(plan: Plan, sources: Sources) -> str:
     rows = []
     for step in plan.steps:
         if step.kind == "hold":
-            rows.append([step.id, "HOLD", "", "", "answer the questions below first", "", "", _colour("unknown"), ""])
+            rule = "risk accepted" if all(pair.accepted for pair in step.pairs) else "answer the questions below first"
+            rows.append([step.id, "HOLD", "", "", rule, "", "", _colour("unknown"), ""])
             continue
         what = f"{step.component} ({step.pool})" if step.pool else step.component
         cited = sources.of(main_claims(step))

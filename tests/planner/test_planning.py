@@ -112,8 +112,8 @@ def test_duties_are_asked_for_once_and_only_where_they_apply(small: Matrix) -> N
     found = make(small)
     due = [(step.to, action.text, action.condition) for step in found.steps for action in step.requires if "gate" in action.text]
     assert due == [
-        ("1.3.1", "Remove the gate Quack. Quack is gone in 1.3.", ""),
-        ("1.3.1", "Remove the gate Honk. Honk is gone in 1.3.", "feature is Honk=true"),
+        ("1.3.1", "Quack is gone in 1.3. Remove the gate Quack.", ""),
+        ("1.3.1", "Honk is gone in 1.3. Remove the gate Honk.", "feature is Honk=true"),
     ]
     off = make(small, STATE + "features: {Honk: false}\n")
     assert not any("Honk" in action.text for step in off.steps for action in step.requires)

@@ -226,3 +226,24 @@ def test_what_is_unknown_now_and_stays_so_has_to_be_accepted(small: Matrix) -> N
     assert ids
     assert make(small, state.replace("operator: 12.0.0", "queue: null, operator: absent"), "1.3", accept=ids[:-1]).exit_code == 30
     assert make(small, state.replace("operator: 12.0.0", "queue: null, operator: absent"), "1.3", accept=ids).exit_code == 10
+
+
+@pytest.mark.parametrize(
+    ("field", "says"), [("os: ubuntu22.04", "ubuntu22.04; did you mean ubuntu-22.04?"), ("gpu: {product: NVIDIA-H1000, per_node: 8}", "NVIDIA-H1000")]
+)
+def test_a_name_that_is_not_known_is_said(real: Matrix, field: str, says: str) -> None:
+    """A slip in the name of an operating system turns every list silent, so the plan names it."""
+    found = make(real, f"kubernetes: 1.33.5\npools: [{{name: a, kubelet: 1.33.5, {field}}}]", "1.34")
+    assert any(says in finding.text for finding in found.findings if finding.id == "word-unknown")
+
+
+def test_what_the_plan_does_not_know_of_the_provider_is_said(real: Matrix) -> None:
+    """Naming a provider whose limits are not in the knowledge base does not make them known."""
+    found = make(real, "kubernetes: 1.33.5\nprovider: eks", "1.34")
+    assert any("the limits of eks itself" in finding.text for finding in found.findings)
+
+
+def test_a_runtime_that_no_list_names_is_not_taken_for_better(real: Matrix) -> None:
+    """containerd's table stops short of 1.37 for 2.3 and does not know 2.4 at all."""
+    state = "kubernetes: 1.34.2\npools: [{name: a, kubelet: 1.34.2, os: ubuntu-22.04, runtime: containerd 1.7.28, gpu: {per_node: 0}}]"
+    assert make(real, state, "1.37").end["containerd@a"].startswith("2.3.")
