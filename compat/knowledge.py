@@ -163,11 +163,15 @@ class _Reader:
         if grade == "tested" and not source.link:
             fault("a claim graded tested needs a source that a reader can open", "source")
         known_from, known_until = self.dates(file, fields, fault)
+        newest = max(subject.as_of for subject in self.knowledge.subjects.values())
+        if known_from > newest:
+            fault(f"said {known_from}, after {newest}, the newest as_of of all files; raise as_of to the date of the newest source", "said")
         scope = self.scope(fields.get("scope") or {}, fault)
         lineages = (self.knowledge.lineage(subject), self.knowledge.lineage(target))
         for key, lineage in (("versions", lineages[0]), ("object_versions", lineages[1]), ("to_versions", lineages[0]), ("stop", lineages[0])):
             try:
-                parse_range(fields.get(key) or "", lineage)
+                if parse_range(fields.get(key) or "", lineage).is_empty:
+                    fault(f"no version lies in the range {fields[key]!r}; are its ends the wrong way round?", key)
             except InputError as error:
                 fault(str(error), key)
         for key in ("introduced", "deprecated", "removed") if kind == "api" else ():

@@ -54,6 +54,11 @@ class Range:
     def __repr__(self) -> str:
         return f"Range({self.text!r})"
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no version can lie in it."""
+        return self._engine.is_empty
+
     def overlaps(self, other: Range) -> bool:
         """Whether some version lies in both."""
         return not self._engine.is_disjoint(other._engine)

@@ -57,6 +57,8 @@ def test_the_small_knowledge_base_is_sound(small_copy: Path) -> None:
         ("claims:" + CLAIM.format(id="a") + "  scope: {provider: pont}\n", "unknown value 'pont' of scope word provider; did you mean pond?"),
         ("claims:" + CLAIM.format(id="a") + "  contradicted_by: [no-such-claim]\n", "names the claim 'no-such-claim', which does not exist"),
         ("claims:" + CLAIM.format(id="a").replace("kind: support", "kind: api") + "  group: x\n  version: v1\n  removed: 'in 2 or so'\n", "a: cannot read 'in 2 or so' as a version"),
+        ("claims:" + CLAIM.format(id="a") + "  versions: '>=1.35,<1.31'\n", "a: no version lies in the range '>=1.35,<1.31'"),
+        ("claims:" + CLAIM.format(id="a").replace("2025-01-01", "2027-01-01"), "a: said 2027-01-01, after 2026-01-31, the newest as_of of all files"),
         ("claims:" + CLAIM.format(id="a") + "  when: {kubernets: '>=1'}\n", "a: when 'kubernets' is neither a subject"),
         ("claims:" + CLAIM.format(id="a") + "  when: {kubernetes: '=>1'}\n", "a: cannot read '=>1' as a version range"),
         ("component: {role: addon, relies_on: {kubernets: {question: x}}}\n", "data/extra.yaml:4: relies_on 'kubernets' is neither a subject"),
