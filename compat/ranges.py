@@ -81,7 +81,11 @@ class KnownRange(Range):
         """Bit n: the release at position n lies in the range."""
 
     def __contains__(self, version: Version) -> bool:
-        position = self._positions.get(version.key)
+        spot = version.spot
+        if spot is None or spot[0] is not self._positions:
+            spot = (self._positions, self._positions.get(version.key))
+            object.__setattr__(version, "spot", spot)  # a memory, not a value: equality and hash do not see it
+        position = spot[1]
         if position is None:
             return version in parse_range(self.text, self._lineage)
         return self._members >> position & 1 == 1

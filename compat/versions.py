@@ -81,6 +81,8 @@ class Version:
     """How many numbers were given; ``1.33`` has two and can stand for a whole minor line."""
     suffix: str = ""
     """What a vendor or packager added, without its separator: ``eks-113cf36``, ``ubi9``, ``grid``."""
+    spot: tuple[object, int | None] | None = field(default=None, init=False, repr=False)
+    """Where the version was last found in an index of releases; ranges look it up thousands of times."""
 
     def __str__(self) -> str:
         return self.text
