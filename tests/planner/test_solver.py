@@ -187,3 +187,20 @@ def test_nothing_to_do_is_an_empty_plan() -> None:
     solution = solve(there)
     assert solution is not None
     assert solution.moves == ()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_tables_over_one_and_three_variables(seed: int) -> None:
+    """A table may be about any number of variables; the cost is still that of exhaustive search."""
+    rng = Random(seed)
+    problem = random_problem(seed, variables=rng.randint(2, 4), values=4)
+    tables = list(problem.tables)
+    for _ in range(rng.randint(1, 2)):
+        variables = tuple(sorted(rng.sample(range(len(problem.variables)), min(len(problem.variables), rng.choice((1, 3))))))
+        combinations = [c for c in itertools.product(*(range(len(problem.variables[v].values)) for v in variables)) if any(c)]
+        forbidden = frozenset(c for c in combinations if rng.random() < 0.25)
+        entry = {c: pack((rng.randint(0, 1), rng.randint(0, 1), 0)) for c in combinations if rng.random() < 0.3}
+        tables.append(Table(variables, forbidden, entry, {c: pack((0, 0, 1)) for c in combinations if rng.random() < 0.2}))
+    problem = replace(problem, tables=tuple(tables))
+    solution = solve(problem)
+    assert (None if solution is None else pack(solution.cost)) == exhaustive(problem)
