@@ -88,6 +88,8 @@ class _Compiler:
 
     def candidates(self, part: Part) -> list[Version]:
         """Versions that the part may have, oldest first: what runs now and what can be reached."""
+        if self.matrix.text_scope(part.component, part.version):
+            return [part.version]  # another flavour than the releases that are known: they are no newer versions of it
         role = self.situation.role(part.component)
         newest_now = max(part.mixed or (part.version,))  # a roll-out under way is finished or overtaken, never turned back
         out = [

@@ -78,7 +78,7 @@ class Group:
 
     variables: tuple[int, ...]
     cost: int
-    """Packed cost of one move of the group, however many of its variables change."""
+    """Packed cost of one move of the group, however many of its variables change; more than nothing."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,13 @@ class Solution:
 
 
 def solve(problem: Problem) -> Solution | None:
-    """Find a cheapest sequence of moves from the start to the goal; None if there is none."""
+    """Find a cheapest sequence of moves from the start to the goal; None if there is none.
+
+    Raises:
+        ValueError: if a group moves for nothing; the way back from a cost to the moves that make it up would not be unique.
+    """
+    if any(group.cost <= 0 for group in problem.groups):
+        raise ValueError("every group needs a cost")
     found = _Search(problem).run()
     return None if found is None else replace(found, moves=canonical(problem, found.moves))
 

@@ -204,3 +204,10 @@ def test_tables_over_one_and_three_variables(seed: int) -> None:
     problem = replace(problem, tables=tuple(tables))
     solution = solve(problem)
     assert (None if solution is None else pack(solution.cost)) == exhaustive(problem)
+
+
+def test_moves_for_nothing_are_refused() -> None:
+    """A plan has as few steps as possible only if a step costs something."""
+    problem = random_problem(1)
+    with pytest.raises(ValueError, match="every group needs a cost"):
+        solve(replace(problem, groups=tuple(replace(group, cost=0) for group in problem.groups)))

@@ -205,7 +205,9 @@ def test_another_flavour_of_driver_is_not_what_was_tested(real: Matrix, driver: 
     assert real.verdict(("gpu-operator", "25.3.4"), ("nvidia-driver", "570.211.01"), {"driver_managed_by": ("gpu-operator",)}).is_safe
     assert real.verdict(("gpu-operator", "25.3.4"), ("nvidia-driver", driver), {"driver_managed_by": ("gpu-operator",)}).grade == "unknown"
     pool = f"{{name: a, kubelet: 1.33.5, driver: '{driver}', driver_managed_by: gpu-operator, allocation: device-plugin}}"
-    assert check(real, f"kubernetes: 1.33.5\ncomponents: {{gpu-operator: 25.3.4}}\npools: [{pool}]") == "unknown"
+    state = f"kubernetes: 1.33.5\ncomponents: {{gpu-operator: 25.3.4}}\npools: [{pool}]"
+    assert check(real, state) == "unknown"
+    assert make(real, state, "1.35").end["nvidia-driver@a"] == real.version("nvidia-driver", driver).release
 
 
 def test_lists_of_compiled_drivers_say_nothing_about_precompiled_ones(real: Matrix) -> None:
