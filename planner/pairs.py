@@ -129,7 +129,7 @@ class Pairs:
             names = [
                 name
                 for name in dict.fromkeys(carried)
-                if name not in own
+                if name not in own | self.situation.absent
                 and self.situation.role(name) in ("addon", "operand")
                 and any(self.related(name, other) for other in partners - {part.component})
             ]

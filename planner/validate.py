@@ -243,7 +243,7 @@ class _Replay:
         runtime_beside = bool(subjects[beside.component].component.get("node_pairs"))
         if subjects[part.component].role == "control-plane" and runtime_beside:
             return
-        own = {item.component for item in self.situation.parts}
+        own = {item.component for item in self.situation.parts} | self.situation.absent
         for version in self.running(part):
             yield part.component, version, True
             if subjects[part.component].role == "node-agent" and runtime_beside:

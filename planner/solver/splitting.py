@@ -23,6 +23,7 @@ def split(problem: Problem) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
     for members in [table.variables for table in problem.tables] + [group.variables for group in problem.groups]:
         for one in members:
             near[one].update(other for other in members if other != one)
+    grouped = {variable: len(group.variables) for group in problem.groups for variable in group.variables}
     core: set[int] = set()
     while True:
         for group in problem.groups:
@@ -33,7 +34,8 @@ def split(problem: Problem) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
         if not large and (core or count <= 1):
             return tuple(sorted(core)), parts
         pool = [variable for part in (large or parts) for variable in part]
-        core.add(min(pool, key=lambda variable: (-len(near[variable] - core), variable)))
+        # one of a large group would bring the whole group along, so those that move alone come first
+        core.add(min(pool, key=lambda variable: (grouped.get(variable, 1) > 1, -len(near[variable] - core), variable)))
 
 
 def _components(near: Sequence[set[int]], without: set[int], count: int) -> list[tuple[int, ...]]:
