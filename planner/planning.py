@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import reduce
 
 from compat import Matrix
@@ -260,8 +259,3 @@ def _headline(alternatives: Sequence[Scope]) -> list[Scope]:
     return found or [
         {word: values for word, values in alternative.items() if word in _HEADLINE} for alternative in alternatives if set(alternative) & set(_HEADLINE)
     ]
-
-
-def sealed(found: Plan) -> Plan:
-    """The plan with a fresh digest."""
-    return replace(found, digest="").sealed()
