@@ -114,7 +114,7 @@ class _Replay:
 
     def broken_before(self, pair: tuple[str, str]) -> bool:
         """Whether the pair violates only claims that the start violates with the same parts."""
-        keys = tuple(name.rpartition(" ")[0] for name in pair)
+        keys = tuple(name.split(" ")[0] for name in pair)
         now = self.violated(*keys)
         kept, self.versions = self.versions, self.begun
         then = self.violated(*keys)
@@ -185,11 +185,21 @@ class _Replay:
                     continue
                 grade = self.pair(one, other)
                 if grade is not None:
-                    found[f"{one.key} {self.versions[one.key].release}", f"{other.key} {self.versions[other.key].release}"] = grade
+                    found[self.named(one, other), f"{other.key} {self.versions[other.key].release}"] = grade
         for one in parts:
             for name, grade in self.lone(one):
                 found[f"{one.key} {self.versions[one.key].release}", f"{name} ?"] = grade
         return found
+
+    def named(self, one: Part, other: Part) -> str:
+        """The first of a pair with its version, and the versions of third parts on which a claim about the pair depends."""
+        names = [{name for name, _, _ in self.faces(part, beside)} for part, beside in ((one, other), (other, one))]
+        claims = [claim for a in names[0] for b in names[1] for claim in self.matrix.between(a, b)]
+        named = sorted({name for claim in claims if isinstance(when := claim.detail.get("when"), dict) for name in when})
+        pool = one.pool or other.pool
+        keys = [key for name in named for key in (name, f"{name}@{pool}") if key in self.versions and key not in (one.key, other.key)]
+        beside = "".join(f" [{key} {self.versions[key].release}]" for key in keys)
+        return f"{one.key} {self.versions[one.key].release}{beside}"
 
     def lone(self, part: Part) -> Iterator[tuple[str, str]]:
         """What a part meets that has no version: hardware that it cannot drive, and partners in an unknown version."""
