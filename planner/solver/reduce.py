@@ -13,8 +13,13 @@ from planner.solver.problem import Problem, Table, Transition, Variable
 __all__ = ["reduce"]
 
 
-def reduce(problem: Problem) -> tuple[Problem, tuple[tuple[int, ...], ...]]:
-    """Return the problem without dominated values, and per variable the old number of each value that is left."""
+def reduce(problem: Problem, may_stand_in: Callable[[int, int, int], bool] = lambda *_: True) -> tuple[Problem, tuple[tuple[int, ...], ...]]:
+    """Return the problem without dominated values, and per variable the old number of each value that is left.
+
+    Args:
+        problem: what is to be solved.
+        may_stand_in: whether for a variable a value may be left out in favour of another one, as far as the caller knows more.
+    """
     alive = [list(range(len(variable.values))) for variable in problem.variables]
     ways_in, ways_on = _ways(problem)
     views = _views(problem)
@@ -25,7 +30,7 @@ def reduce(problem: Problem) -> tuple[Problem, tuple[tuple[int, ...], ...]]:
             for value in list(values):
                 if value == problem.start[variable]:
                     continue
-                others = [other for other in reversed(values) if other > value]
+                others = [other for other in reversed(values) if other > value and may_stand_in(variable, value, other)]
                 if any(_dominated(problem, variable, value, other, values, ways_in, ways_on, views[variable], alive) for other in others):
                     values.remove(value)
                     changed = True
