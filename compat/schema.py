@@ -248,6 +248,8 @@ class Component(Entry):
     """Only on nodes of which this holds, however it came to the cluster."""
     part_of_drain: bool = False
     """Whether moving it empties the node."""
+    moves_with: str = ""
+    """Component with which it moves in one step: a distribution brings its control plane."""
     pool_field: str = ""
     """Field of a pool that holds its version."""
     managed_by: str = ""

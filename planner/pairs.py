@@ -6,14 +6,14 @@ the validator keeps a table of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from compat import Claim, Verdict, Version
 from compat.errors import InputError
 from compat.scope import Scope
-from compat.verdicts import ORDER, can_break
+from compat.verdicts import ORDER, can_break, excess
 from planner.situation import Part, Situation
 
 __all__ = ["Judgement", "Pairs", "is_no_worse"]
@@ -35,6 +35,8 @@ class Judgement:
     verdict: Verdict
     relied_on: bool
     """Whether the plan must be able to vouch for the pair; of others only conflicts count."""
+    violations: tuple[tuple[Claim, int], ...] = ()
+    """For a broken pair every claim that it violates, in all its places and versions, and by how much (of a skew rule, in minors)."""
 
     @property
     def grade(self) -> str:
@@ -160,14 +162,14 @@ class Pairs:
     # -- judging
 
     def alone(self, key: str, version: Version) -> list[Judgement]:
-        """What the matrix says of a part beside what has no version: hardware that it cannot drive, and partners in an unknown version."""
+        """What the matrix says of a part beside what has no version: hardware, the provider, and partners in an unknown version."""
         cached = (key, version.key)
         if cached not in self._alone:
             part = self.situation.by_key[key]
             versions = part.standing(version)
             self._alone[cached] = [
                 *self._beside_itself(part, version),
-                *(item for each in versions for item in (*self._on_hardware(part, each), *self._beside_unknown(part, each))),
+                *(item for each in versions for item in (*self._on_hardware(part, each), *self._at_provider(part, each), *self._beside_unknown(part, each))),
             ]
         return self._alone[cached]
 
@@ -175,25 +177,44 @@ class Pairs:
         """The oldest and the newest of a mix."""
         versions = part.standing(version)
         if len(versions) > 1 and self.matrix.between(part.component, part.component):
+            first, last = versions[0], versions[-1]
+            names = [f"{part.component} {one.release}" for one in (first, last)]
+            found = []
             for scope in self.situation.places(part):
-                verdict = self.matrix.verdict((part.component, versions[0]), (part.component, versions[-1]), {**scope, "topology": ("ha",)})
+                verdict = self.matrix.verdict((part.component, first), (part.component, last), {**scope, "topology": ("ha",)})
                 if verdict.grade == "broken":
-                    names = [f"{part.component} {one.release}" for one in (versions[0], versions[-1])]
-                    yield Judgement(names[0], names[1], (part.key, part.key), verdict, relied_on=False)
-                    return
+                    found.append(Judgement(names[0], names[1], (part.key, part.key), verdict, False, _violated(verdict, part.component, first, last)))
+            if worst := _merged(found):
+                yield worst
 
     def _on_hardware(self, part: Part, version: Version) -> Iterator[Judgement]:
         for hardware in self.situation.hardware:
-            if not self.matrix.between(part.component, hardware):
-                continue
-            for scope in [self.situation.scope(part.pool)] if part.pool else self.situation.cluster_scopes:
+            found = []
+            for scope in self.situation.places(part) if self.matrix.between(part.component, hardware) else ():
                 verdict = self.matrix.verdict((part.component, version), (hardware, None), scope)
                 if verdict.grade != "broken":  # hardware need not be vouched for; what to bear in mind stays
                     verdict = Verdict("unknown", cautions=verdict.cautions)
                 if verdict.grade == "broken" or verdict.cautions:
                     where = "/".join(scope.get(self.situation.hardware[hardware], ("hardware",)))
-                    yield Judgement(f"{part.component} {version.release}", where, (part.key, hardware), verdict, relied_on=False)
-                    break
+                    names = (f"{part.component} {version.release}", where)
+                    found.append(Judgement(*names, (part.key, hardware), verdict, False, _violated(verdict, part.component, version, None)))
+            if worst := _merged(found):
+                yield worst
+
+    def _at_provider(self, part: Part, version: Version) -> Iterator[Judgement]:
+        """What the provider has on offer."""
+        provider = self.situation.offering
+        if not provider or not self.related(provider, part.component):
+            return
+        found = []
+        for scope in self.situation.places(part):
+            verdict = self.matrix.verdict((provider, None), (part.component, version), scope, self.situation.context)
+            relied = self.matrix.relies(provider, part.component, scope)
+            if relied or verdict.grade == "broken":
+                names = (provider, f"{part.component} {version.release}")
+                found.append(Judgement(*names, (provider, part.key), verdict, relied, _violated(verdict, provider, None, version)))
+        if worst := _merged(found):
+            yield worst
 
     def _beside_unknown(self, part: Part, version: Version) -> Iterator[Judgement]:
         for name, pool in self.situation.unversioned:
@@ -232,11 +253,11 @@ class Pairs:
             first, second = self.situation.by_key[one], self.situation.by_key[other]
             context = {**self.situation.context, **{name.partition("@")[0]: version for name, version in (beside or {}).items()}}
             found = [self._judge(first, a, second, b, context) for a in first.standing(one_version) for b in second.standing(other_version)]
-            self._cache[key] = min((item for item in found if item is not None), key=_badness, default=None)
+            self._cache[key] = _merged([item for item in found if item is not None])
         return self._cache[key]
 
     def _judge(self, one: Part, one_version: Version, other: Part, other_version: Version, context: Mapping[str, Version | None]) -> Judgement | None:
-        worst: Judgement | None = None
+        judged: list[Judgement] = []
         for a in self._names(one, other):
             a_version = self._version_as(one, one_version, a)
             for b in self._names(other, one):
@@ -255,10 +276,9 @@ class Pairs:
                     names = [f"{a} {a_version.release}", f"{b} {b_version.release}"]
                     if not self.matrix.relies(a, b, scope) and self.matrix.relies(b, a, scope):
                         names.reverse()
-                    found = Judgement(names[0], names[1], (one.key, other.key), verdict, relied)
-                    if worst is None or _badness(found) < _badness(worst):
-                        worst = found
-        return worst
+                    violations = _violated(verdict, a, a_version, b_version)
+                    judged.append(Judgement(names[0], names[1], (one.key, other.key), verdict, relied, violations))
+        return _merged(judged)
 
     def _version_as(self, part: Part, version: Version, name: str) -> Version | None:
         return self.operand_version(part.component, version, name) if name in self.operands.get(part.component, ()) else version
@@ -293,8 +313,31 @@ class Pairs:
 
 
 def is_no_worse(judgement: Judgement, now: Judgement | None) -> bool:
-    """Whether a broken pair only breaks what the cluster breaks already: no claim is violated that is not violated now."""
-    return now is not None and now.grade == "broken" and set(judgement.verdict.claims) <= set(now.verdict.claims)
+    """Whether a broken pair only breaks what the cluster breaks already: no demand is violated that is not violated now, and none by more."""
+    return now is not None and all(
+        any(claim.asks_no_more_than(before) and by <= by_now for before, by_now in now.violations) for claim, by in judgement.violations
+    )
+
+
+def _violated(verdict: Verdict, one: str, one_version: Version | None, other_version: Version | None) -> tuple[tuple[Claim, int], ...]:
+    if verdict.grade != "broken":
+        return ()
+    ways = {True: (one_version, other_version), False: (other_version, one_version)}
+    return tuple((claim, excess(claim, *ways[claim.subject == one])) for claim in verdict.claims)
+
+
+def _merged(found: Sequence[Judgement]) -> Judgement | None:
+    """The worst of several judgements of one pair, with what any of them violates."""
+    if not found:
+        return None
+    worst = min(found, key=_badness)
+    if worst.grade != "broken" or len(found) == 1:
+        return worst
+    most: dict[Claim, int] = {}
+    for judgement in found:
+        for claim, by in judgement.violations:
+            most[claim] = max(by, most.get(claim, 0))
+    return replace(worst, violations=tuple(most.items()))
 
 
 def _is_default(claim: Claim) -> bool:
