@@ -86,7 +86,9 @@ def test_leaving_a_version_that_is_offered_no_more(small_copy: Path) -> None:
 def test_a_distribution_moves_with_its_control_plane(small_copy: Path) -> None:
     """A distribution and the control plane in it move in one step, pair by pair."""
     (small_copy / "distribution.yaml").write_text(
-        PROVIDER.replace("subject: lake", "subject: distribution").replace("relies_on", "moves_with: kubernetes, relies_on").replace("kind: offer", "kind: require")
+        PROVIDER.replace("subject: lake", "subject: distribution")
+        .replace("relies_on", "moves_with: kubernetes, relies_on")
+        .replace("kind: offer", "kind: require")
         + "".join(f"  - {{versions: ==4.{minor}.*, object_versions: ==1.{minor}.*}}\n" for minor in (1, 2, 3))
         + "releases:\n"
         + "".join(f"- {{version: 4.{minor}.1, released: 2025-0{minor}-20}}\n" for minor in (3, 2, 1))
