@@ -6,7 +6,7 @@ the validator keeps a table of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -297,14 +297,31 @@ class Pairs:
                 found.append(scope)
         return found or list(self.situation.cluster_scopes)
 
+    @cached_property
+    def _touching(self) -> dict[str, list[tuple[str, str]]]:
+        """Part -> the pairs that it is in, or decides about as a third part."""
+        found: dict[str, list[tuple[str, str]]] = {part.key: [] for part in self.situation.parts}
+        for one, other in self.keys:
+            for key in (one, other, *self.thirds(one, other)):
+                found[key].append((one, other))
+        return found
+
     def all(self, versions: Versions) -> list[Judgement]:
         """Judgements of every pair at the given versions, worst first."""
+        return self._judgements(self.keys, versions, versions)
+
+    def touching(self, parts: Iterable[str], versions: Versions) -> list[Judgement]:
+        """Judgements of the pairs that these parts are in, or decide about, worst first."""
+        keys = list(parts)
+        return self._judgements(dict.fromkeys(pair for key in keys for pair in self._touching[key]), versions, keys)
+
+    def _judgements(self, pairs: Iterable[tuple[str, str]], versions: Versions, lone: Iterable[str]) -> list[Judgement]:
         found = []
-        for one, other in self.keys:
+        for one, other in pairs:
             judgement = self.judge(one, versions[one], other, versions[other], {key: versions[key] for key in self.thirds(one, other)})
             if judgement is not None:
                 found.append(judgement)
-        found += [judgement for key, version in versions.items() for judgement in self.alone(key, version)]
+        found += [judgement for key in lone for judgement in self.alone(key, versions[key])]
         return sorted(found, key=lambda item: (ORDER.index(item.grade), item.keys))
 
     def claims(self, judgements: list[Judgement]) -> list[Claim]:
