@@ -11,6 +11,7 @@ from datetime import date
 import pytest
 
 from compat import Matrix
+from compat.hops import resolve_hop
 
 GPU_OPERATOR_DOCS = "NVIDIA/cloud-native-docs"
 
@@ -40,6 +41,16 @@ GPU_OPERATOR_DOCS = "NVIDIA/cloud-native-docs"
         # containerd RELEASES.md: for 1.36 only 2.2 and 2.3
         (("containerd", "1.7.27"), ("kubernetes", "1.36"), "unknown", "containerd/containerd"),
         (("containerd", "2.3.4"), ("kubernetes", "1.36"), "tested", "containerd/containerd"),
+        # kubernetes-sigs/jobset README: one of the last three Kubernetes minors; 0.12.0 came while these were 1.34 to 1.36
+        (("jobset", "0.12.0"), ("kubernetes", "1.36"), "tested", "kubernetes/test-infra"),
+        (("jobset", "0.12.0"), ("kubernetes", "1.37"), "unknown", "kubernetes-sigs/jobset"),
+        # lws pull 1060: 1.34 required, 1.34 through 1.37 supported; issue 751: the StatefulSets of 1.35.0 to 1.35.3 get stuck
+        (("lws", "0.11.0"), ("kubernetes", "1.33"), "broken", "kubernetes-sigs/lws"),
+        (("lws", "0.9.0"), ("kubernetes", "1.35.2"), "broken", "kubernetes-sigs/lws"),
+        # HAMi's compatibility matrix ends at 1.28 for 2.8, whatever minimum its README states
+        (("hami", "2.8.3"), ("kubernetes", "1.33"), "unknown", "Project-HAMi/website"),
+        # Volcano's table: 1.15 is exactly compatible with 1.35
+        (("volcano", "1.15.1"), ("kubernetes", "1.35"), "declared", "volcano-sh/volcano"),
         # NVIDIA: all active data-center production drivers; R570 ended in February 2026, R580 is LTS until 2028
         (("gpu-operator", "26.7.0"), ("nvidia-driver", "570.172.08"), "unknown", GPU_OPERATOR_DOCS),
         (("gpu-operator", "26.7.0"), ("nvidia-driver", "580.65.06"), "declared", GPU_OPERATOR_DOCS),
@@ -72,6 +83,33 @@ def test_device_plugin_and_dra_driver_on_one_node(real: Matrix) -> None:
     pair = (("dra-driver", "0.4.1"), ("device-plugin", "0.18.0"))
     assert real.verdict(*pair, {"node": ("same",), "allocation": ("dra",)}).grade == "broken"
     assert real.verdict(*pair, {"allocation": ("device-plugin",)}).grade != "broken"
+
+
+def test_volcanos_minus_is_no_support(real: Matrix) -> None:
+    """A minus in Volcano's table says that the cluster has what Volcano cannot use: shown, but nothing that vouches for the pair."""
+    verdict = real.verdict(("volcano", "1.15.1"), ("kubernetes", "1.36"))
+    assert verdict.grade == "unknown"
+    assert "volcano-1.15-newer-kubernetes" in [caution.claim.id for caution in verdict.cautions]
+
+
+def test_stops_of_trainer_and_lws(real: Matrix) -> None:
+    """Trainer's notes of 2.3 and the LWS installation page rule out a direct way."""
+    assert resolve_hop(real, ("kubeflow-trainer", "2.2.1"), ("kubeflow-trainer", "2.4.0")).stop == ">=2.3,<2.4"
+    assert resolve_hop(real, ("kubeflow-trainer", "2.2.1"), ("kubeflow-trainer", "2.3.0")).rule == "allowed"
+    assert resolve_hop(real, ("lws", "0.9.0"), ("lws", "1.0.0")).stop == ">=0.10,<0.12"
+
+
+def test_trainer_is_vouched_for_with_the_jobset_of_its_chart_only(real: Matrix) -> None:
+    """charts/kubeflow-trainer/Chart.yaml at v2.3.0 depends on JobSet 0.12.0."""
+    assert real.verdict(("kubeflow-trainer", "2.3.0"), ("jobset", "0.12.0")).grade == "declared"
+    assert real.verdict(("kubeflow-trainer", "2.3.0"), ("jobset", "0.11.1")).grade == "unknown"
+
+
+def test_kuberay_with_workload_aware_scheduling_needs_1_36(real: Matrix) -> None:
+    """docs/guidance/kubernetes-was.md at v1.7.0: the gate speaks v1alpha2, which 1.36 serves and 1.37 removes."""
+    pair = (("kuberay", "1.7.1"), ("kubernetes", "1.37"))
+    assert real.verdict(*pair, {"feature": ("KubernetesWAS=true",)}).grade == "broken"
+    assert real.verdict(*pair).grade == "declared"
 
 
 def test_every_claim_has_a_source_a_date_and_a_summary(real: Matrix) -> None:
