@@ -127,3 +127,63 @@ def test_no_claim_is_unreachable(real: Matrix) -> None:
     objects = {*real.subjects, *real.store.objects()}
     assert {claim.subject for claim in real.store.claims()} <= set(real.subjects)
     assert {claim.object for claim in real.store.claims()} - {""} <= objects
+
+
+def test_rhel_minors_of_old_operators(real: Matrix) -> None:
+    """The bare-metal table of 24.9 names RHEL 8.8 and 8.10, not RHEL 8 as a whole."""
+    pair = (("gpu-operator", "24.9.2"), ("kubernetes", "1.31"))
+    assert real.verdict(*pair, {"os": ("rhel-8.10",), "provider": ("kubeadm",)}).grade == "tested"
+    assert real.verdict(*pair, {"os": ("rhel-8.6",), "provider": ("kubeadm",)}).grade == "unknown"
+
+
+def test_a_later_edit_of_a_page_makes_nothing_safe(real: Matrix) -> None:
+    """The page of 25.3.0 shows 1.33 since July 2025, the release notes credit it to 25.3.1: both are there, the pair stays unknown."""
+    verdict = real.verdict(("gpu-operator", "25.3.0"), ("kubernetes", "1.33"), {"os": ("ubuntu-24.04",), "provider": ("kubeadm",)})
+    assert verdict.grade == "unknown"
+    assert {"gpu-operator-25.3.0-kubernetes", "gpu-operator-25.3.0-kubernetes-1.33-later-edit"} <= {claim.id for claim in verdict.claims}
+
+
+@pytest.mark.parametrize(
+    ("component", "version", "day", "ends"),
+    [
+        # deprecated with 26.3.0 (2026-03-19), out with 26.7.0 (2026-08-20); before, nobody could know
+        ("gpu-operator", "25.10.1", date(2026, 4, 1), None),
+        ("gpu-operator", "25.10.1", date(2026, 11, 30), date(2026, 8, 20)),
+        # patched until the second following minor is out: 0.15.0 on 2025-11-28
+        ("kueue", "0.13.4", date(2025, 11, 27), None),
+        ("kueue", "0.13.4", date(2025, 11, 28), date(2025, 11, 28)),
+    ],
+)
+def test_an_end_of_support_counts_from_the_day_it_was_known(real: Matrix, component: str, version: str, day: date, ends: date | None) -> None:
+    """Dates that follow from later releases are not known before those."""
+    matrix = real.on(day)
+    life = matrix.lifecycle(component, matrix.version(component, version))
+    assert (life.until if life else None) == ends
+
+
+def test_the_driver_image_with_the_wrong_fabric_manager(real: Matrix) -> None:
+    """gpu-driver-container issue 735: 580.126.09 for Ubuntu 22.04 carries Fabric Manager 590.48.01; only NVSwitch systems notice."""
+    pair = (("gpu-operator", "25.10.1"), ("nvidia-driver", "580.126.09"))
+    place = {"os": ("ubuntu-22.04",), "driver_managed_by": ("gpu-operator",)}
+    assert real.verdict(*pair, {**place, "hardware": ("nvswitch",)}).grade == "broken"
+    assert real.verdict(*pair, {**place, "hardware": ("none",)}).grade == "tested"
+    assert real.verdict(*pair, {**place, "os": ("ubuntu-24.04",), "hardware": ("nvswitch",)}).grade == "tested"
+
+
+def test_an_advisory_of_the_runtime(real: Matrix) -> None:
+    """containerd 2.2.5 (2026-06-18) fixes CVE-2026-53488."""
+
+    def open_ones(text: str) -> set[str]:
+        version = real.version("containerd", text)
+        claims = real.about("containerd", "upgrade")
+        return {cve for claim in claims if version in claim.subject_range and version not in claim.to_range for cve in claim.detail.get("cve", [])}
+
+    assert "CVE-2026-53488" in open_ones("2.2.4")
+    assert "CVE-2026-53488" not in open_ones("2.2.5")
+
+
+def test_a_gate_that_came_back(real: Matrix) -> None:
+    """pkg/features/kube_features.go: gone in 0.16.0, back from 0.16.4 to 0.16.9, gone in 0.17.0."""
+    claim = next(item for item in real.about("kueue", "upgrade") if item.id == "kueue-gate-removed-flavorfungibilityimplicitpreferencedefault")
+    gone = {text for text in ("0.15.3", "0.16.0", "0.16.3", "0.16.4", "0.16.9", "0.17.0") if real.version("kueue", text) in claim.to_range}
+    assert gone == {"0.16.0", "0.16.3", "0.17.0"}
