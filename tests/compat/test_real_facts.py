@@ -46,10 +46,11 @@ KARPENTER = "aws/karpenter-provider-aws"
         (("gpu-operator", "26.7.0"), ("nvidia-driver", "570.172.08"), "unknown", GPU_OPERATOR_DOCS),
         (("gpu-operator", "26.7.0"), ("nvidia-driver", "580.65.06"), "declared", GPU_OPERATOR_DOCS),
         (("gpu-operator", "26.7.0"), ("nvidia-driver", "580.173.02"), "tested", GPU_OPERATOR_DOCS),
-        # Karpenter's compatibility matrix at 1d92708: 1.34 >= 1.6, 1.35 >= 1.9, 1.36 >= 1.13, no row for 1.37
+        # Karpenter's compatibility matrix at d77d1a3: 1.34 >= 1.6, 1.35 >= 1.9, 1.36 >= 1.13, 1.37 1.15.x
         (("karpenter", "1.8.1"), ("kubernetes", "1.35"), "broken", KARPENTER),
         (("karpenter", "1.14.1"), ("kubernetes", "1.36"), "tested", KARPENTER),
-        (("karpenter", "1.14.1"), ("kubernetes", "1.37"), "unknown", KARPENTER),
+        (("karpenter", "1.14.1"), ("kubernetes", "1.37"), "broken", KARPENTER),
+        (("karpenter", "1.15.1"), ("kubernetes", "1.37"), "tested", KARPENTER),
         # issue 7629: 1.1.1 panics at start on 1.32
         (("karpenter", "1.1.1"), ("kubernetes", "1.32"), "broken", KARPENTER),
         # pkg/providers/version/version.go: MaxK8sVersion is 1.33 in v1.6.5 and 1.34 in v1.6.6, whatever the matrix says of 1.6
