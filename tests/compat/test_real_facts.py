@@ -14,6 +14,7 @@ from compat import Matrix
 from compat.hops import resolve_hop
 
 GPU_OPERATOR_DOCS = "NVIDIA/cloud-native-docs"
+KARPENTER = "aws/karpenter-provider-aws"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,18 @@ GPU_OPERATOR_DOCS = "NVIDIA/cloud-native-docs"
         (("gpu-operator", "26.7.0"), ("nvidia-driver", "570.172.08"), "unknown", GPU_OPERATOR_DOCS),
         (("gpu-operator", "26.7.0"), ("nvidia-driver", "580.65.06"), "declared", GPU_OPERATOR_DOCS),
         (("gpu-operator", "26.7.0"), ("nvidia-driver", "580.173.02"), "tested", GPU_OPERATOR_DOCS),
+        # Karpenter's compatibility matrix at d77d1a3: 1.34 >= 1.6, 1.35 >= 1.9, 1.36 >= 1.13, 1.37 1.15.x
+        (("karpenter", "1.8.1"), ("kubernetes", "1.35"), "broken", KARPENTER),
+        (("karpenter", "1.14.1"), ("kubernetes", "1.36"), "tested", KARPENTER),
+        (("karpenter", "1.14.1"), ("kubernetes", "1.37"), "broken", KARPENTER),
+        (("karpenter", "1.15.1"), ("kubernetes", "1.37"), "tested", KARPENTER),
+        # issue 7629: 1.1.1 panics at start on 1.32
+        (("karpenter", "1.1.1"), ("kubernetes", "1.32"), "broken", KARPENTER),
+        # pkg/providers/version/version.go: MaxK8sVersion is 1.33 in v1.6.5 and 1.34 in v1.6.6, whatever the matrix says of 1.6
+        (("karpenter", "1.6.5"), ("kubernetes", "1.34"), "broken", KARPENTER),
+        (("karpenter", "1.6.6"), ("kubernetes", "1.34"), "tested", KARPENTER),
+        # README of the Cluster Autoscaler: the same minor
+        (("cluster-autoscaler", "1.34.5"), ("kubernetes", "1.34"), "tested", "kubernetes/autoscaler"),
     ],
 )  # fmt: skip
 def test_pair(real: Matrix, one: tuple[str, str], other: tuple[str, str], expected: str, cites: str) -> None:
@@ -110,6 +123,60 @@ def test_kuberay_with_workload_aware_scheduling_needs_1_36(real: Matrix) -> None
     pair = (("kuberay", "1.7.1"), ("kubernetes", "1.37"))
     assert real.verdict(*pair, {"feature": ("KubernetesWAS=true",)}).grade == "broken"
     assert real.verdict(*pair).grade == "declared"
+@pytest.mark.parametrize(
+    ("one", "other", "provisioning", "expected"),
+    [
+        # EKS user guide, page on the NVIDIA DRA driver: not in Auto Mode; since autumn 2026 from Kubernetes 1.36 on
+        (("dra-driver", "0.4.1"), ("kubernetes", "1.35"), "auto-mode", "broken"),
+        (("kubelet", "1.35.4"), ("kubernetes", "1.35"), "auto-mode", "broken"),
+        (("dra-driver", "0.4.1"), ("kubernetes", "1.36"), "auto-mode", "declared"),
+        # issue 9519 and the upgrade guide: up to 1.14 Karpenter launches no node for a claim; static capacity works
+        (("karpenter", "1.14.1"), ("kubernetes", "1.35"), "karpenter", "broken"),
+        (("karpenter", "1.14.1"), ("dra-driver", "0.4.1"), "karpenter", "broken"),
+        (("karpenter", "1.14.1"), ("dra-driver", "0.4.1"), "karpenter-static", "declared"),
+        (("dra-driver", "0.4.1"), ("kubernetes", "1.35"), "managed", "declared"),
+    ],
+)  # fmt: skip
+def test_dra_on_eks_depends_on_how_nodes_come_into_being(real: Matrix, one: tuple[str, str], other: tuple[str, str], provisioning: str, expected: str) -> None:
+    """No claims on nodes that Auto Mode or Karpenter would have to launch for them."""
+    assert real.verdict(one, other, {"provider": ("eks",), "provisioning": (provisioning,), "allocation": ("dra",)}).grade == expected
+
+
+def test_karpenter_1_15_launches_nodes_for_claims_only_with_its_gate(real: Matrix) -> None:
+    """karpenter.sh/docs/tasks/dra: alpha, switched on by settings.enableDRA; the verdict must not hide that."""
+    pair, where = (("karpenter", "1.15.1"), ("dra-driver", "0.4.1")), {"provider": ("eks",), "provisioning": ("karpenter",), "allocation": ("dra",)}
+    assert real.verdict(*pair, where).conditions == ("feature is settings.enableDRA=true",)
+    assert real.verdict(*pair, {**where, "feature": ("settings.enableDRA=false",)}).grade == "broken"
+
+
+def test_offers_of_eks_and_aks(real: Matrix) -> None:
+    """The release calendars of both providers; no start of EKS 1.37 was ever read, so it must not be offered."""
+    offers = {claim.id: claim.detail for claim in real.store.claims() if claim.kind == "offer" and claim.grade != "inferred"}
+    expected = {
+        "eks-offer-1.33": ("2025-05-29", "2026-07-29", "2027-07-29"),
+        "eks-offer-1.34": ("2025-10-02", "2026-12-02", "2027-12-02"),
+        "aks-offer-1.34": ("2026-01-04", "2026-11-30", "2027-11-30"),
+        "aks-offer-1.37": ("2026-10-25", "2027-10-31", "2028-10-31"),
+    }
+    assert {name: tuple(offers[name][key] for key in ("available_from", "standard_until", "extended_until")) for name in expected} == expected
+    assert not [name for name in offers if name.startswith("eks-") and "1.37" in name]
+
+
+def test_ways_back_on_eks_and_aks(real: Matrix) -> None:
+    """EKS takes a control plane back one minor, AKS only a node pool; both within seven days (rollback-cluster.adoc, roll-back-node-pool-version.md)."""
+    control, nodes = (("kubernetes", "1.35"), ("kubernetes", "1.34")), (("kubelet", "1.35.9"), ("kubelet", "1.34.12"))
+    eks, aks = {"provider": ("eks",)}, {"provider": ("aks",), "provisioning": ("managed",)}
+    assert resolve_hop(real, *control, eks).rule == "allowed"
+    assert resolve_hop(real, *control, aks).rule == "unknown"
+    assert resolve_hop(real, *nodes, aks).rule == "allowed"
+    assert resolve_hop(real, ("kubernetes", "1.36"), ("kubernetes", "1.34"), eks).rule == "unknown"
+
+
+def test_no_amazon_linux_2_nodes_from_1_33(real: Matrix) -> None:
+    """EKS published no AL2 AMI for 1.33 (kubernetes-versions-standard.adoc)."""
+    where = {"provider": ("eks",), "os": ("al2",), "provisioning": ("managed",)}
+    assert real.verdict(("kubelet", "1.33.5"), ("kubernetes", "1.33"), where).grade == "broken"
+    assert real.verdict(("kubelet", "1.32.9"), ("kubernetes", "1.33"), where).grade == "tested"
 
 
 def test_every_claim_has_a_source_a_date_and_a_summary(real: Matrix) -> None:
