@@ -12,6 +12,7 @@ from functools import cached_property
 
 from compat import Claim, Verdict, Version
 from compat.errors import InputError
+from compat.ranges import parse_range
 from compat.scope import Scope
 from compat.verdicts import ORDER, can_break, excess
 from planner.situation import Part, Situation
@@ -56,7 +57,8 @@ class Pairs:
         self._can_break: dict[tuple[object, ...], bool] = {}
         self._shipped: dict[tuple[str, object, str], Version | None] = {}
         self._cache: dict[tuple[object, ...], Judgement | None] = {}
-        self._thirds: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._thirds: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._alike: dict[tuple[str, str, str], dict[object, tuple[Version, tuple[bool, ...]]]] = {}
         self._alone: dict[tuple[str, object], list[Judgement]] = {}
 
     @cached_property
@@ -233,25 +235,46 @@ class Pairs:
 
     def thirds(self, one: str, other: str) -> tuple[str, ...]:
         """Keys of further parts whose version decides whether a claim about the two holds."""
+        return tuple(self._ranges_of_thirds(one, other))
+
+    def _ranges_of_thirds(self, one: str, other: str) -> dict[str, list[str]]:
+        """Third parts, each with the ranges that claims about the two ask it to be in."""
         if (one, other) not in self._thirds:
             first, second = self.situation.by_key[one], self.situation.by_key[other]
             pool = first.pool or second.pool
             claims = [claim for a in self._names(first, second) for b in self._names(second, first) for claim in self.matrix.between(a, b)]
-            named = {name for claim in claims if isinstance(when := claim.detail.get("when"), Mapping) for name in when}
-            keys = [key for name in sorted(named) for key in (name, f"{name}@{pool}") if key in self.situation.by_key and key not in (one, other)]
-            self._thirds[one, other] = tuple(keys)
+            found: dict[str, list[str]] = {}
+            for claim in claims:
+                when = claim.detail.get("when")
+                for name, text in when.items() if isinstance(when, Mapping) else ():
+                    for key in (name, f"{name}@{pool}"):
+                        if key in self.situation.by_key and key not in (one, other) and text not in found.setdefault(key, []):
+                            found[key].append(text)
+            self._thirds[one, other] = dict(sorted(found.items()))
         return self._thirds[one, other]
+
+    def _standing_in(self, one: str, other: str, beside: Versions) -> dict[str, Version]:
+        """The versions beside a pair, each replaced by the first that was seen to be in the same of the ranges that claims ask about."""
+        found = {}
+        for key, version in beside.items():
+            memory = self._alike.setdefault((one, other, key), {})
+            if version.key not in memory:
+                lineage = self.matrix.lineage(self.situation.by_key[key].component)
+                inside = tuple(version in parse_range(text, lineage) for text in self._ranges_of_thirds(one, other)[key])
+                memory[version.key] = next((known for known, known_inside in memory.values() if known_inside == inside), version), inside
+            found[key] = memory[version.key][0]
+        return found
 
     def judge(self, one: str, one_version: Version, other: str, other_version: Version, beside: Versions | None = None) -> Judgement | None:
         """What the matrix says of two parts at two versions, with the versions of the `thirds` beside them; None if it has nothing to say.
 
         Where a part runs in several versions now, its start version stands for all of them, and the worst counts.
         """
-        around = tuple(sorted((key, version.key) for key, version in (beside or {}).items()))
-        key = (one, one_version.key, other, other_version.key, around)
+        beside = self._standing_in(one, other, beside) if beside else {}
+        key = (one, one_version.key, other, other_version.key, *(version.key for version in beside.values()))
         if key not in self._cache:
             first, second = self.situation.by_key[one], self.situation.by_key[other]
-            context = {**self.situation.context, **{name.partition("@")[0]: version for name, version in (beside or {}).items()}}
+            context = {**self.situation.context, **{name.partition("@")[0]: version for name, version in beside.items()}}
             found = [self._judge(first, a, second, b, context) for a in first.standing(one_version) for b in second.standing(other_version)]
             self._cache[key] = _merged([item for item in found if item is not None])
         return self._cache[key]
