@@ -58,6 +58,10 @@ def plan(
         NodesAt, typer.Option("--nodes-at", help="Whether nodes must end on the target, or on any version still supported within the skew.")
     ] = NodesAt.target,
     prefer: Annotated[Prefer, typer.Option("--prefer", help="What to save first.")] = Prefer.drains,
+    allocation: Annotated[
+        list[str] | None,
+        typer.Option("--allocation", metavar="POOL=MODE", help="Let a pool end on another way of allocating its GPUs: h100=dra. Repeatable."),
+    ] = None,
     accept: Annotated[list[str] | None, typer.Option("--accept", metavar="ID", help="Accept the risk of an unknown pair by its id. Repeatable.")] = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Format of the plan.")] = Format.table,
     output_file: OutputFile = None,
@@ -80,6 +84,7 @@ def plan(
         raise InputError("give either --from VERSION or --state FILE" + ("" if start is None else ", not both"))
     matrix = load_matrix(as_of)
     given = pairs(with_ or (), "--with")
+    wanted = pairs(allocation or (), "--allocation")
     if provider is not None:
         matrix.words.check("provider", provider)
     if start is not None:
@@ -95,9 +100,9 @@ def plan(
 
         from planner.export import problem_document
 
-        compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value)
+        compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, allocation=wanted)
         write_out(json.dumps(problem_document(compiled), indent=1) + "\n", export_problem)
-    found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or ())
+    found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or (), allocation=wanted)
     asked = {pair.id for pair in found.open_pairs}
     for name in accept or ():
         if name not in asked:

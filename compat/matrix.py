@@ -270,13 +270,17 @@ class Matrix:
         subject = self.subjects.get(name)
         return dict(subject.component.get("relies_on", {})) if subject else {}
 
+    def reliance_scopes(self, one: str, other: str) -> list[Scope]:
+        """Where either of two components relies on the other."""
+        found = [self.reliances(a).get(b) for a, b in ((one, other), (other, one))]
+        return [_mapped(reliance) for reliance in found if reliance is not None]
+
     def relies(self, name: str, other: str, scope: Scope) -> bool:
         """Whether a plan must vouch for the pair in a place with that scope."""
         reliance = self.reliances(name).get(other)
         if reliance is None:
             return False
-        wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in _mapping(reliance.get("scope")).items()}
-        return self.words.fit(wanted, scope).fit is not Fit.NO
+        return self.words.fit(_mapped(reliance), scope).fit is not Fit.NO
 
     def supported(self, name: str, scope: Scope | None = None, *, minimum: str = "declared", most: int | None = None, **others: str) -> list[Release]:
         """Stable releases of *name*, newest first and *most* of them, whose pairs with all the *others* are at least *minimum*.
@@ -296,6 +300,10 @@ class Matrix:
             if all(self.verdict((name, release.version), (other, version), scope).grade in grades for other, version in wanted)
         )
         return list(islice(found, most))
+
+
+def _mapped(reliance: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    return {word: (value,) if isinstance(value, str) else tuple(value) for word, value in _mapping(reliance.get("scope")).items()}
 
 
 def _mapping(value: object) -> Mapping[str, str | Sequence[str]]:

@@ -230,7 +230,9 @@ class Component(Entry):
 
     scope_word: str = ""
     """For hardware: the scope word that says which it is, so that claims about it can be asked for every pool."""
-    role: Literal["control-plane", "node-agent", "driver", "runtime", "addon", "operand", "provider", "hardware", "feature", "other"] = "other"
+    role: Literal["control-plane", "node-agent", "driver", "runtime", "addon", "operand", "provider", "hardware", "feature", "allocation", "api", "other"] = (
+        "other"
+    )
     relies_on: dict[str, Reliance] = Field(default_factory=dict)
     channels: list[str] = Field(default_factory=lambda: ["stable"])
     """Channels whose releases a plan may land on."""

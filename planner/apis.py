@@ -1,4 +1,4 @@
-"""API versions in use that a move takes away."""
+"""API versions in use that a move takes away and that a plan cannot move itself, because nothing is known to replace them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from compat import Claim, Version
 from compat.versions import parse
 from planner.situation import Situation
 
-__all__ = ["gone", "replacement"]
+__all__ = ["gone", "has_part", "replacement"]
 
 
 def gone(situation: Situation, component: str, after: Version | None, until: Version) -> Iterator[tuple[str, str, Claim]]:
@@ -31,6 +31,13 @@ def gone(situation: Situation, component: str, after: Version | None, until: Ver
             if removed and newest and (at := parse(str(removed), matrix.lineage(component))) <= until and (after is None or at > after):
                 found[str(removed)] = claim
         yield from ((text, removed, claim) for removed, claim in found.items())
+
+
+def has_part(situation: Situation, text: str) -> bool:
+    """Whether an API, as the state names it, is something that a plan can move."""
+    group, _, rest = text.partition("/")
+    kind = rest.partition("/")[2]
+    return any(part.api and (part.api.group, part.api.kind) == (group, kind) for part in situation.parts)
 
 
 def replacement(claim: Claim) -> str:

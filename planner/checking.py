@@ -12,7 +12,8 @@ from compat.verdicts import ORDER
 from planner.cites import Cites
 from planner.findings import standing
 from planner.journey import Journey
-from planner.pairs import Judgement, Pairs
+from planner.judgements import Judgement
+from planner.pairs import Pairs
 from planner.plan import Finding
 from planner.situation import resolve
 from planner.state import ClusterState

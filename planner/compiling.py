@@ -17,8 +17,10 @@ from compat.ranges import Range, parse_range
 from compat.scope import Fit
 from compat.verdicts import can_break
 from planner.goal import Goal
-from planner.pairs import Judgement, Pairs, is_no_worse
-from planner.situation import Part, Situation
+from planner.judgements import Judgement, is_no_worse
+from planner.pairs import Pairs
+from planner.parts import Part
+from planner.situation import Situation
 from planner.solver import Group, Problem, Table, Transition, Variable
 from planner.solver.problem import pack
 from planner.solver.reduce import reduce
@@ -88,6 +90,8 @@ class _Compiler:
 
     def candidates(self, part: Part) -> list[Version]:
         """Versions that the part may have, oldest first: what runs now and what can be reached."""
+        if part.values:
+            return list(part.values)
         if self.matrix.text_scope(part.component, part.version):
             return [part.version]  # another flavour than the releases that are known: they are no newer versions of it
         role = self.situation.role(part.component)
@@ -121,7 +125,7 @@ class _Compiler:
 
     def collapse(self, part: Part, versions: list[Version]) -> list[Version]:
         """Keep the start and of versions that no standing claim tells apart the newest."""
-        if self.situation.role(part.component) in ("control-plane", "node-agent"):
+        if part.values or self.situation.role(part.component) in ("control-plane", "node-agent"):
             return versions
         ranges = list(self._tests(part))
         newest: dict[tuple[bool, ...], Version] = {}
@@ -153,10 +157,10 @@ class _Compiler:
 
     def _as_third(self, part: Part) -> Iterable[str]:
         """Ranges over the part's versions under which claims about two other parts hold."""
-        for one, other in self.pairs.deciding:
-            if part.key in self.pairs.thirds(one, other):
-                for a in self.pairs.names(self.situation.by_key[one]):
-                    for b in self.pairs.names(self.situation.by_key[other]):
+        for pair in self.pairs.deciding:
+            if part.key in self.pairs.thirds(pair):
+                for a in self.pairs.names(self.situation.by_key[pair.one]):
+                    for b in self.pairs.names(self.situation.by_key[pair.other]):
                         for claim in self.matrix.between(a, b):
                             when = claim.detail.get("when")
                             if isinstance(when, Mapping) and part.component in when:
@@ -164,7 +168,7 @@ class _Compiler:
 
     def _relevant(self, part: Part) -> Iterable[Claim]:
         """Claims that can make a difference to cost: what only warns or applies elsewhere tells no versions apart."""
-        scopes = [self.situation.scope(part.pool)] if part.pool else self.situation.cluster_scopes
+        scopes = self.situation.places(part)
         partners = {name for other in self.parts if other.key != part.key for name in self.pairs.names(other)} | set(self.situation.hardware)
         for partner in sorted(partners):
             for claim in self.matrix.between(part.component, partner):
@@ -183,16 +187,15 @@ class _Compiler:
     # -- tables
 
     def tables(self) -> Iterable[Table]:
-        for one, other in self.pairs.deciding:
-            thirds = self.pairs.thirds(one, other)
-            variables = tuple(self.index[key] for key in (one, other, *thirds))
+        for pair in self.pairs.deciding:
+            keys = (pair.one, pair.other, *self.pairs.thirds(pair))
+            variables = tuple(self.index[key] for key in keys)
             forbidden: set[tuple[int, ...]] = set()
             entry: dict[tuple[int, ...], int] = {}
             landing: dict[tuple[int, ...], int] = {}
             now: Judgement | None = None
             for values in product(*(range(len(self.domains[variable])) for variable in variables)):
-                a, b, *beside = (self.domains[variable][value] for variable, value in zip(variables, values, strict=True))
-                judgement = self.pairs.judge(one, a, other, b, dict(zip(thirds, beside, strict=True)))
+                judgement = self.pairs.judge(pair, {key: self.domains[variable][value] for key, variable, value in zip(keys, variables, values, strict=True)})
                 if not any(values):
                     now = judgement  # the first: everything as it is
                 grade = judgement.grade if judgement else "tested"
@@ -217,10 +220,10 @@ class _Compiler:
         forbidden: set[tuple[int, ...]] = set()
         entry: dict[tuple[int, ...], int] = {}
         landing: dict[tuple[int, ...], int] = {}
-        now = {judgement.keys: judgement for judgement in self.pairs.alone(part.key, self.domains[number][0])}
+        now = {judgement.identity: judgement for judgement in self.pairs.alone(part.key, self.domains[number][0])}
         for i, version in enumerate(self.domains[number]):
             unsafe = [judgement for judgement in self.pairs.alone(part.key, version) if judgement.grade in ("broken", "unknown")]
-            worse = [judgement for judgement in unsafe if judgement.grade == "broken" and not is_no_worse(judgement, now.get(judgement.keys))]
+            worse = [judgement for judgement in unsafe if judgement.grade == "broken" and not is_no_worse(judgement, now.get(judgement.identity))]
             if worse:
                 forbidden.add((i,))
                 self.reasons[(number,), (i,)] = tuple(claim for judgement in worse for claim in judgement.verdict.claims)
@@ -236,6 +239,10 @@ class _Compiler:
     def hops(self) -> dict[tuple[int, int, int], Hop]:
         found = {}
         for variable, part in enumerate(self.parts):
+            if part.values:  # no rules of their own: what forbids them are pairs
+                count = len(self.domains[variable])
+                found.update({(variable, i, j): Hop("allowed", (), (), reversible=True) for i in range(count) for j in range(i + 1, count)})
+                continue
             for i, start in enumerate(self.domains[variable]):
                 for j in range(i + 1, len(self.domains[variable])):
                     end = self.domains[variable][j]
@@ -247,7 +254,7 @@ class _Compiler:
     def transitions(self) -> Iterable[Transition]:
         for (variable, i, j), found in self.hops.items():
             if found.rule in ("allowed", "unknown"):
-                behind = len(self.domains[variable]) - 1 - j
+                behind = 0 if self.parts[variable].values else len(self.domains[variable]) - 1 - j
                 yield Transition(variable, i, j, self.cost(unknown_pairs=int(found.rule == "unknown"), changes=1, landings_behind=behind))
 
     def groups(self) -> Iterable[Group]:
@@ -274,11 +281,16 @@ class _Compiler:
                 yield frozenset(n for n, version in enumerate(domain) if self.goal.reached(version))
             elif role == "node-agent":
                 yield frozenset(n for n, version in enumerate(domain) if self.goal.accepts_node(self.matrix, part.component, version))
+            elif part.allocates and part.pool in self.goal.allocation:
+                yield frozenset((len(domain) - 1,))
             else:
                 yield None
 
     def landing(self) -> Iterable[tuple[int, ...]]:
         for part, domain in zip(self.parts, self.domains, strict=True):
+            if part.values:
+                yield (0,) * len(domain)
+                continue
             days = [self._support_days(part.component, version) for version in domain]
             known = [day for day in days if day is not None]
             default = max(known, default=_HORIZON)

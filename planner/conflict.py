@@ -13,7 +13,7 @@ from planner.findings import findings
 from planner.goal import Goal
 from planner.journey import Journey
 from planner.pairs import Pairs
-from planner.plan import Conflict, Plan
+from planner.plan import Conflict, GoalEntry, Plan
 from planner.relaxing import Relaxation, smallest
 from planner.situation import Situation
 from planner.solver import Solution, solve
@@ -46,7 +46,7 @@ def explain_conflict(
     conflict = Conflict(claims=cited, text=_words(core, goal), farthest=farthest, unlock=tuple(_unlock(core)))
     return replace(
         base,
-        goal=replace(base.goal, kubernetes=goal.text, nodes=goal.nodes),
+        goal=GoalEntry(goal.text, goal.nodes, dict(goal.allocation)),
         status="impossible",
         conflict=conflict,
         claims={**base.claims, **cites.entries()},
@@ -55,13 +55,13 @@ def explain_conflict(
 
 
 def _nothing(situation: Situation, goal: Goal, extra: tuple) -> Plan:  # type: ignore[type-arg]  # findings as they come
-    from planner.plan import Cost, GoalEntry, Knowledge
+    from planner.plan import Cost, Knowledge
 
     snapshot = situation.matrix.snapshot
     return Plan(
         knowledge=Knowledge(snapshot.version, snapshot.as_of.isoformat(), snapshot.schema, snapshot.digest),
         start=situation.state.dump(),
-        goal=GoalEntry(goal.text, goal.nodes),
+        goal=GoalEntry(goal.text, goal.nodes, dict(goal.allocation)),
         status="impossible",
         cost=Cost(0, 0, 0, 0),
         optimal=True,
@@ -87,7 +87,8 @@ def _farthest(situation: Situation, goal: Goal, pairs: Pairs, prefer: str, write
         }
     )
     newest = {version.line: version for version in lower if version.line < goal.version.line}
-    for version in sorted(newest.values(), reverse=True):
+    without = [goal.version] if goal.allocation else []  # as far as that goes, without changing how GPUs are allocated
+    for version in [*without, *sorted(newest.values(), reverse=True)]:
         for nodes in dict.fromkeys((goal.nodes, "anywhere")):
             nearer = Goal(f"{version.line[0]}.{version.line[1]}", version, False, nodes)
             compiled = compile_problem(situation, nearer, pairs, prefer)

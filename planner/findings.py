@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compat.errors import nearest
-from planner.apis import gone, replacement
+from planner.apis import gone, has_part, replacement
 from planner.cites import Cites
 from planner.goal import Goal
 from planner.journey import Journey
-from planner.pairs import Judgement
+from planner.judgements import Judgement
 from planner.plan import Finding, Severity
 
 __all__ = ["findings", "standing"]
@@ -40,6 +40,8 @@ def standing(journey: Journey, cites: Cites) -> list[Finding]:
 
 def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:
     for judgement in journey.pairs.all(journey.start):
+        if any(journey.pairs.situation.by_key[key].api for key in judgement.keys if key in journey.start):
+            continue  # see api-gone
         claims = cites(judgement.verdict.claims)
         why = f": {judgement.verdict.claims[0].summary}" if judgement.verdict.claims else "."
         if judgement.grade == "broken":
@@ -86,7 +88,9 @@ def _removed_apis(journey: Journey, goal: Goal, cites: Cites) -> Iterator[Findin
     for part in situation.parts:
         if not part.pool:
             end = goal.version if part is situation.control else journey.end[part.key]
-            for text, removed, claim in gone(situation, part.component, part.version, end):
+            for text, removed, claim in gone(situation, part.component, part.version, end) if not part.api else ():
+                if has_part(situation, text):
+                    continue
                 what = f"{text} is in use and is no longer served from {part.component} {removed} on{replacement(claim)}. Migrate before that step."
                 yield Finding("api-removed", "error", what, cites([claim]))
 
@@ -95,7 +99,7 @@ def _gone_apis(journey: Journey, cites: Cites) -> Iterator[Finding]:
     situation = journey.pairs.situation
     for part in situation.parts:
         if not part.pool:
-            for text, removed, claim in gone(situation, part.component, None, part.version):
+            for text, removed, claim in gone(situation, part.component, None, part.version) if not part.api else ():
                 what = f"{text} is named as in use, but {part.component} does not serve it since {removed}{replacement(claim)}."
                 yield Finding("api-gone", "error", what, cites([claim]))
 
@@ -106,6 +110,8 @@ def _life(journey: Journey, cites: Cites) -> Iterator[Finding]:
     for label, versions in (("now", journey.start), ("at the end of the plan", journey.end)):
         for key, version in versions.items():
             component = key.partition("@")[0]
+            if situation.by_key[key].values:
+                continue
             if (label != "now" and journey.start[key] == version) or (component, version.release) in seen:
                 continue
             seen.add((component, version.release))
@@ -200,7 +206,7 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
                 f"Assumed: {part.key.replace('@', ' of pool ')} {part.version.text} is taken as {part.version.release}, the newest known of its line.",
             )
     for part in situation.parts:
-        if not situation.matrix.is_released(part.component, part.version):
+        if not part.values and not situation.matrix.is_released(part.component, part.version):
             what = f"{part.key.replace('@', ' of pool ')} {part.version.release} is no release that is known; it is judged by the ranges that contain it."
             yield Finding("release-unknown", "warning", what)
     for gap in situation.gaps:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from compat import Matrix, Version
 from planner.errors import GoalError
@@ -26,6 +27,8 @@ class Goal:
     """Whether that very release was asked for, or any of its line."""
     nodes: str = "target"
     """One of `NODES_AT`, or ``anywhere`` where only the control plane counts."""
+    allocation: Mapping[str, str] = field(default_factory=dict)
+    """Pool -> how it is to allocate its GPUs, where that is to change."""
 
     def reached(self, version: Version) -> bool:
         """Whether a control plane at *version* is there."""
@@ -52,7 +55,7 @@ def make_goal(situation: Situation, to: str, nodes: str = "target") -> Goal:
         raise GoalError(f"nodes must be at one of {', '.join(NODES_AT)}, not {nodes!r}")
     control = situation.control
     version = situation.matrix.version(control.component, to)
-    goal = Goal(to, version, version.parts > 2, nodes)
+    goal = Goal(to, version, version.parts > 2, nodes, {part.pool: part.values[-1].text for part in situation.migrating})
     newest = max(control.mixed or (control.version,))
     below = version < newest if goal.exact else version.line < newest.line
     if below:

@@ -10,8 +10,9 @@ from compat import Version
 from compat.hops import Hop, everywhere, hop
 from compat.verdicts import ORDER
 from planner.compiling import Compiled
-from planner.pairs import Judgement, Pairs
-from planner.situation import Part
+from planner.judgements import Judgement
+from planner.pairs import Pairs
+from planner.parts import Part
 from planner.solver import Solution
 
 __all__ = ["Journey", "MoveOf", "Stage"]
@@ -95,6 +96,8 @@ class Journey:
         return self._hops[key]
 
     def _everywhere(self, move: MoveOf, *, duties: bool) -> Hop:
+        if move.part.values:
+            return Hop("allowed", (), (), reversible=True)
         situation = self.pairs.situation
         starts = [version for version in move.part.standing(move.start) if version < move.end]
         return everywhere(

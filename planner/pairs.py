@@ -6,45 +6,33 @@ the validator keeps a table of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import NamedTuple
 
 from compat import Claim, Verdict, Version
-from compat.errors import InputError
 from compat.ranges import parse_range
 from compat.scope import Scope
-from compat.verdicts import ORDER, can_break, excess
-from planner.situation import Part, Situation
+from compat.verdicts import ORDER, can_break
+from planner.aspects import not_served
+from planner.judgements import Judgement, merged, violated
+from planner.operands import Operands
+from planner.parts import Part
+from planner.situation import Situation
 
-__all__ = ["Judgement", "Pairs", "is_no_worse"]
-
+__all__ = ["PairKey", "Pairs"]
 
 Versions = Mapping[str, Version]
 """Part key -> version."""
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What the matrix says of one pair of parts."""
+class PairKey(NamedTuple):
+    """Which parts meet, and where."""
 
     one: str
-    """Component and version, for people: ``gpu-operator 25.3.2``; the one that relies on the other comes first."""
     other: str
-    keys: tuple[str, str]
-    """Keys of the two parts."""
-    verdict: Verdict
-    relied_on: bool
-    """Whether the plan must be able to vouch for the pair; of others only conflicts count."""
-    violations: tuple[tuple[Claim, int], ...] = ()
-    """For a broken pair every claim that it violates, in all its places and versions, and by how much (of a skew rule, in minors)."""
-
-    @property
-    def grade(self) -> str:
-        """``broken``; ``unknown``, ``declared`` or ``tested`` for pairs that are relied on; else ``tested`` (nothing speaks against it)."""
-        if self.verdict.grade == "broken" or self.relied_on:
-            return self.verdict.grade
-        return "tested"
+    place: str = ""
+    """For two cluster-wide parts on a pool that changes how it allocates GPUs: the key of the part that says how."""
 
 
 class Pairs:
@@ -53,24 +41,41 @@ class Pairs:
     def __init__(self, situation: Situation) -> None:
         self.situation = situation
         self.matrix = situation.matrix
-        self._bundles: dict[str, dict[str, list[Claim]]] = {}
+        self._operands = Operands(situation)
         self._can_break: dict[tuple[object, ...], bool] = {}
-        self._shipped: dict[tuple[str, object, str], Version | None] = {}
         self._cache: dict[tuple[object, ...], Judgement | None] = {}
-        self._thirds: dict[tuple[str, str], dict[str, list[str]]] = {}
-        self._alike: dict[tuple[str, str, str], dict[object, tuple[Version, tuple[bool, ...]]]] = {}
+        self._thirds: dict[PairKey, dict[str, list[str]]] = {}
+        self._alike: dict[tuple[str, ...], dict[object, tuple[Version, tuple[bool, ...]]]] = {}
         self._alone: dict[tuple[str, object], list[Judgement]] = {}
 
     @cached_property
-    def keys(self) -> list[tuple[str, str]]:
-        """Pairs of part keys that can matter, in the order of the parts."""
+    def keys(self) -> list[PairKey]:
+        """Pairs of parts that can matter, in the order of the parts."""
         parts = self.situation.parts
-        return [(one.key, other.key) for i, one in enumerate(parts) for other in parts[i + 1 :] if self._meet(one, other)]
+        found: list[PairKey] = []
+        for i, one in enumerate(parts):
+            for other in parts[i + 1 :]:
+                if self._meet(one, other):
+                    found.append(PairKey(one.key, other.key))
+                    if not one.pool and not other.pool and self._by_allocation(one, other):
+                        found.extend(PairKey(one.key, other.key, part.key) for part in self.situation.migrating)
+        return found
 
     @cached_property
-    def deciding(self) -> list[tuple[str, str]]:
+    def deciding(self) -> list[PairKey]:
         """Those of `keys` that can cost or forbid anything: the others have cautions to show and nothing to search for."""
-        return [(one, other) for one, other in self.keys if self._can_decide(self.situation.by_key[one], self.situation.by_key[other])]
+        return [key for key in self.keys if self._can_decide(self.situation.by_key[key.one], self.situation.by_key[key.other], key.place)]
+
+    def _by_allocation(self, one: Part, other: Part) -> bool:
+        """Whether what is said of two parts depends on how GPUs are allocated."""
+        word = self.situation.allocation_word
+        names = self._names(one, other), self._names(other, one)
+        present = any(word in (subject.component.get("present_in") or {}) for name in (*names[0], *names[1]) if (subject := self.matrix.subjects.get(name)))
+        return present or any(
+            any(word in claim.scope for claim in self.matrix.between(a, b)) or any(word in scope for scope in self.matrix.reliance_scopes(a, b))
+            for a in names[0]
+            for b in names[1]
+        )
 
     def _breakable(self, a: str, b: str, scopes: list[Scope]) -> bool:
         key = (a, b, tuple(tuple(sorted(scope.items())) for scope in scopes))
@@ -78,16 +83,24 @@ class Pairs:
             self._can_break[key] = any(can_break(claim, self.matrix.fit(claim, scope)) for scope in scopes for claim in self.matrix.between(a, b))
         return self._can_break[key]
 
-    def _can_decide(self, one: Part, other: Part) -> bool:
+    def _can_decide(self, one: Part, other: Part, place: str) -> bool:
+        if one.api or other.api:
+            return True
         for a in self._names(one, other):
             for b in self._names(other, one):
                 if other.component in self.matrix.reliances(a) or b in self.matrix.reliances(a) or a in self.matrix.reliances(b):
                     return True
-                if self._breakable(a, b, self._scopes(a, one, b, other)):
+                if any(
+                    self._breakable(a, b, self._scopes(a, one, b, other, place, value)) for value in self.situation.values_at(place or one.pool or other.pool)
+                ):
                     return True
         return False
 
     def _meet(self, one: Part, other: Part) -> bool:
+        if one.allocates or other.allocates:
+            return False
+        if one.api or other.api:
+            return (one.api or other.api).owner in (one.key, other.key) if not (one.api and other.api) else False  # type: ignore[union-attr]  # one of them is
         if one.pool and other.pool and one.pool != other.pool:
             return False
         if not (self.situation.runs_on(one.component, other.pool) and self.situation.runs_on(other.component, one.pool)):
@@ -123,43 +136,7 @@ class Pairs:
     @cached_property
     def operands(self) -> dict[str, list[str]]:
         """Carrier -> operands that come with it, are not parts of their own and have something to do with other parts."""
-        own = {part.component for part in self.situation.parts}
-        partners = own | {self.situation.control.component}
-        found: dict[str, list[str]] = {}
-        for part in self.situation.parts:
-            if part.pool:
-                continue
-            carried = [claim.object for claim in self.matrix.about(part.component, "bundle") if _is_default(claim)]
-            names = [
-                name
-                for name in dict.fromkeys(carried)
-                if name not in own | self.situation.absent
-                and self.situation.role(name) in ("addon", "operand")
-                and any(self.related(name, other) for other in partners - {part.component})
-            ]
-            if names:
-                found[part.component] = names
-        return found
-
-    def operand_version(self, carrier: str, version: Version, operand: str) -> Version | None:
-        """Version of an operand that a release of its carrier ships by default."""
-        key = (carrier, version.key, operand)
-        if key not in self._shipped:
-            self._shipped[key] = self._find_shipped(carrier, version, operand)
-        return self._shipped[key]
-
-    def _find_shipped(self, carrier: str, version: Version, operand: str) -> Version | None:
-        if carrier not in self._bundles:
-            for claim in self.matrix.about(carrier, "bundle"):
-                if _is_default(claim):
-                    self._bundles.setdefault(carrier, {}).setdefault(claim.object, []).append(claim)
-        for claim in self._bundles.get(carrier, {}).get(operand, ()):
-            if version in claim.subject_range:
-                try:
-                    return self.matrix.version(operand, claim.object_versions.removeprefix("=="))
-                except InputError:
-                    return None
-        return None
+        return self._operands.names(self.related)
 
     # -- judging
 
@@ -168,6 +145,8 @@ class Pairs:
         cached = (key, version.key)
         if cached not in self._alone:
             part = self.situation.by_key[key]
+            if part.api or part.allocates:
+                return self._alone.setdefault(cached, [])
             versions = part.standing(version)
             self._alone[cached] = [
                 *self._beside_itself(part, version),
@@ -185,8 +164,8 @@ class Pairs:
             for scope in self.situation.places(part):
                 verdict = self.matrix.verdict((part.component, first), (part.component, last), {**scope, "topology": ("ha",)})
                 if verdict.grade == "broken":
-                    found.append(Judgement(names[0], names[1], (part.key, part.key), verdict, False, _violated(verdict, part.component, first, last)))
-            if worst := _merged(found):
+                    found.append(Judgement(names[0], names[1], (part.key, part.key), verdict, False, violated(verdict, part.component, first, last)))
+            if worst := merged(found):
                 yield worst
 
     def _on_hardware(self, part: Part, version: Version) -> Iterator[Judgement]:
@@ -199,8 +178,8 @@ class Pairs:
                 if verdict.grade == "broken" or verdict.cautions:
                     where = "/".join(scope.get(self.situation.hardware[hardware], ("hardware",)))
                     names = (f"{part.component} {version.release}", where)
-                    found.append(Judgement(*names, (part.key, hardware), verdict, False, _violated(verdict, part.component, version, None)))
-            if worst := _merged(found):
+                    found.append(Judgement(*names, (part.key, hardware), verdict, False, violated(verdict, part.component, version, None)))
+            if worst := merged(found):
                 yield worst
 
     def _at_provider(self, part: Part, version: Version) -> Iterator[Judgement]:
@@ -214,8 +193,8 @@ class Pairs:
             relied = self.matrix.relies(provider, part.component, scope)
             if relied or verdict.grade == "broken":
                 names = (provider, f"{part.component} {version.release}")
-                found.append(Judgement(*names, (provider, part.key), verdict, relied, _violated(verdict, provider, None, version)))
-        if worst := _merged(found):
+                found.append(Judgement(*names, (provider, part.key), verdict, relied, violated(verdict, provider, None, version)))
+        if worst := merged(found):
             yield worst
 
     def _beside_unknown(self, part: Part, version: Version) -> Iterator[Judgement]:
@@ -233,14 +212,14 @@ class Pairs:
                 verdict = Verdict("unknown", question=f"The version of {name} is not known. Give it in the cluster state, {place}.")
                 yield Judgement(f"{name} ?", f"{part.component} {version.release}", (other.key, part.key), verdict, relied_on=True)
 
-    def thirds(self, one: str, other: str) -> tuple[str, ...]:
-        """Keys of further parts whose version decides whether a claim about the two holds."""
-        return tuple(self._ranges_of_thirds(one, other))
+    def thirds(self, pair: PairKey) -> tuple[str, ...]:
+        """Keys of further parts whose version, or way of allocating GPUs, decides whether a claim about the two holds."""
+        return tuple(self._ranges_of_thirds(pair))
 
-    def _ranges_of_thirds(self, one: str, other: str) -> dict[str, list[str]]:
-        """Third parts, each with the ranges that claims about the two ask it to be in."""
-        if (one, other) not in self._thirds:
-            first, second = self.situation.by_key[one], self.situation.by_key[other]
+    def _ranges_of_thirds(self, pair: PairKey) -> dict[str, list[str]]:
+        """Third parts, each with the ranges that claims about the two ask it to be in; none for the one that says how GPUs are allocated."""
+        if pair not in self._thirds:
+            first, second = self.situation.by_key[pair.one], self.situation.by_key[pair.other]
             pool = first.pool or second.pool
             claims = [claim for a in self._names(first, second) for b in self._names(second, first) for claim in self.matrix.between(a, b)]
             found: dict[str, list[str]] = {}
@@ -248,38 +227,61 @@ class Pairs:
                 when = claim.detail.get("when")
                 for name, text in when.items() if isinstance(when, Mapping) else ():
                     for key in (name, f"{name}@{pool}"):
-                        if key in self.situation.by_key and key not in (one, other) and text not in found.setdefault(key, []):
+                        if key in self.situation.by_key and key not in (pair.one, pair.other) and text not in found.setdefault(key, []):
                             found[key].append(text)
-            self._thirds[one, other] = dict(sorted(found.items()))
-        return self._thirds[one, other]
+            here = [pair.place] if pair.place else [part.key for part in self.situation.migrating if part.pool == pool]
+            if here and self._by_allocation(first, second):
+                found[here[0]] = []
+            self._thirds[pair] = dict(sorted(found.items()))
+        return self._thirds[pair]
 
-    def _standing_in(self, one: str, other: str, beside: Versions) -> dict[str, Version]:
+    def _standing_in(self, pair: PairKey, beside: Versions) -> dict[str, Version]:
         """The versions beside a pair, each replaced by the first that was seen to be in the same of the ranges that claims ask about."""
         found = {}
         for key, version in beside.items():
-            memory = self._alike.setdefault((one, other, key), {})
+            if not self._ranges_of_thirds(pair)[key]:
+                found[key] = version
+                continue
+            memory = self._alike.setdefault((*pair, key), {})
             if version.key not in memory:
                 lineage = self.matrix.lineage(self.situation.by_key[key].component)
-                inside = tuple(version in parse_range(text, lineage) for text in self._ranges_of_thirds(one, other)[key])
+                inside = tuple(version in parse_range(text, lineage) for text in self._ranges_of_thirds(pair)[key])
                 memory[version.key] = next((known for known, known_inside in memory.values() if known_inside == inside), version), inside
             found[key] = memory[version.key][0]
         return found
 
-    def judge(self, one: str, one_version: Version, other: str, other_version: Version, beside: Versions | None = None) -> Judgement | None:
-        """What the matrix says of two parts at two versions, with the versions of the `thirds` beside them; None if it has nothing to say.
+    def judge(self, pair: PairKey, versions: Versions) -> Judgement | None:
+        """What the matrix says of two parts, given the versions of both and of their `thirds`; None if it has nothing to say.
 
         Where a part runs in several versions now, its start version stands for all of them, and the worst counts.
         """
-        beside = self._standing_in(one, other, beside) if beside else {}
-        key = (one, one_version.key, other, other_version.key, *(version.key for version in beside.values()))
+        one_version, other_version = versions[pair.one], versions[pair.other]
+        beside = self._standing_in(pair, {key: versions[key] for key in self.thirds(pair)}) if self.thirds(pair) else {}
+        key = (pair, one_version.key, other_version.key, *(version.key for version in beside.values()))
         if key not in self._cache:
-            first, second = self.situation.by_key[one], self.situation.by_key[other]
+            first, second = self.situation.by_key[pair.one], self.situation.by_key[pair.other]
+            if first.api or second.api:
+                self._cache[key] = self._serves(first, one_version, second, other_version)
+                return self._cache[key]
             context = {**self.situation.context, **{name.partition("@")[0]: version for name, version in beside.items()}}
-            found = [self._judge(first, a, second, b, context) for a in first.standing(one_version) for b in second.standing(other_version)]
-            self._cache[key] = _merged([item for item in found if item is not None])
+            value = next((version.text for name, version in beside.items() if self.situation.by_key[name].allocates), "")
+            found = [self._judge(first, a, second, b, context, pair.place, value) for a in first.standing(one_version) for b in second.standing(other_version)]
+            self._cache[key] = merged([item for item in found if item is not None])
         return self._cache[key]
 
-    def _judge(self, one: Part, one_version: Version, other: Part, other_version: Version, context: Mapping[str, Version | None]) -> Judgement | None:
+    def _serves(self, one: Part, one_version: Version, other: Part, other_version: Version) -> Judgement | None:
+        """An API in use beside what serves it, or no longer does."""
+        (used, at), (owner, release) = ((one, one_version), (other, other_version)) if one.api else ((other, other_version), (one, one_version))
+        claim = not_served(self.matrix, used, owner, at, release)
+        if claim is None:
+            return None
+        verdict = Verdict("broken", (claim,))
+        names = (f"{used.component} {at.text}", f"{owner.component} {release.release}")
+        return Judgement(*names, (used.key, owner.key), verdict, relied_on=False, violations=((claim, 0),))
+
+    def _judge(
+        self, one: Part, one_version: Version, other: Part, other_version: Version, context: Mapping[str, Version | None], place: str, value: str
+    ) -> Judgement | None:
         judged: list[Judgement] = []
         for a in self._names(one, other):
             a_version = self._version_as(one, one_version, a)
@@ -288,7 +290,7 @@ class Pairs:
                 if a_version is None or b_version is None or not self.related(a, b):
                     continue
                 carried = a in self.operands.get(one.component, ()) or b in self.operands.get(other.component, ())
-                scopes = self._scopes(a, one, b, other)
+                scopes = self._scopes(a, one, b, other, place, value)
                 if carried and not self._breakable(a, b, scopes):
                     continue
                 for scope in scopes:
@@ -299,34 +301,43 @@ class Pairs:
                     names = [f"{a} {a_version.release}", f"{b} {b_version.release}"]
                     if not self.matrix.relies(a, b, scope) and self.matrix.relies(b, a, scope):
                         names.reverse()
-                    violations = _violated(verdict, a, a_version, b_version)
-                    judged.append(Judgement(names[0], names[1], (one.key, other.key), verdict, relied, violations))
-        return _merged(judged)
+                    violations = violated(verdict, a, a_version, b_version)
+                    judged.append(Judgement(names[0], names[1], (one.key, other.key), verdict, relied, violations, place))
+        return merged(judged)
 
     def _version_as(self, part: Part, version: Version, name: str) -> Version | None:
-        return self.operand_version(part.component, version, name) if name in self.operands.get(part.component, ()) else version
+        return self._operands.version(part.component, version, name) if name in self.operands.get(part.component, ()) else version
 
-    def _scopes(self, a: str, one: Part, b: str, other: Part) -> list[Scope]:
-        """Scopes in which two components meet: pool by pool where they share nodes, else what holds for the cluster."""
-        pool = one.pool or other.pool
-        if not pool and "control-plane" in (self.situation.role(a), self.situation.role(b)):
-            return list(self.situation.cluster_scopes)
+    def _scopes(self, a: str, one: Part, b: str, other: Part, place: str = "", value: str = "") -> list[Scope]:
+        """Scopes in which two components meet: pool by pool where they share nodes, else what holds for the cluster.
+
+        Args:
+            place: the part that says how a pool allocates GPUs, if only that pool is meant. Without it two cluster-wide parts meet on the
+                pools that stay as they are, if what is said of them depends on that.
+            value: how GPUs are allocated there, where that changes.
+        """
+        situation = self.situation
+        pool = one.pool or other.pool or (situation.by_key[place].pool if place else "")
+        staying = [name for name in situation.gpu_pools if name not in situation.changing or not self._by_allocation(one, other)]
+        pools = [pool] if pool else staying
+        if not (one.pool or other.pool) and "control-plane" in (situation.role(a), situation.role(b)):
+            return situation.distinct([situation.at_large(name, value) for name in pools]) if pools or situation.changing else list(situation.cluster_scopes)
         found: list[Scope] = []
-        for name in [pool] if pool else self.situation.gpu_pools:
-            scope = dict(self.situation.scope(name))
-            if self.situation.present(a, name) and self.situation.present(b, name):
+        for name in pools:
+            scope = dict(situation.scope(name, value))
+            if situation.present(a, name, value) and situation.present(b, name, value):
                 scope["node"] = ("same",)
             if scope not in found:
                 found.append(scope)
-        return found or list(self.situation.cluster_scopes)
+        return found or ([] if situation.changing else list(situation.cluster_scopes))
 
     @cached_property
-    def _touching(self) -> dict[str, list[tuple[str, str]]]:
+    def _touching(self) -> dict[str, list[PairKey]]:
         """Part -> the pairs that it is in, or decides about as a third part."""
-        found: dict[str, list[tuple[str, str]]] = {part.key: [] for part in self.situation.parts}
-        for one, other in self.keys:
-            for key in (one, other, *self.thirds(one, other)):
-                found[key].append((one, other))
+        found: dict[str, list[PairKey]] = {part.key: [] for part in self.situation.parts}
+        for pair in self.keys:
+            for key in dict.fromkeys((pair.one, pair.other, *self.thirds(pair))):
+                found[key].append(pair)
         return found
 
     def all(self, versions: Versions) -> list[Judgement]:
@@ -338,52 +349,11 @@ class Pairs:
         keys = list(parts)
         return self._judgements(dict.fromkeys(pair for key in keys for pair in self._touching[key]), versions, keys)
 
-    def _judgements(self, pairs: Iterable[tuple[str, str]], versions: Versions, lone: Iterable[str]) -> list[Judgement]:
-        found = []
-        for one, other in pairs:
-            judgement = self.judge(one, versions[one], other, versions[other], {key: versions[key] for key in self.thirds(one, other)})
-            if judgement is not None:
-                found.append(judgement)
+    def _judgements(self, pairs: Iterable[PairKey], versions: Versions, lone: Iterable[str]) -> list[Judgement]:
+        found = [judgement for pair in pairs if (judgement := self.judge(pair, versions)) is not None]
         found += [judgement for key in lone for judgement in self.alone(key, versions[key])]
-        return sorted(found, key=lambda item: (ORDER.index(item.grade), item.keys))
+        return sorted(found, key=lambda item: (ORDER.index(item.grade), item.identity))
 
     def claims(self, judgements: list[Judgement]) -> list[Claim]:
         """Claims that the judgements rest on, each once."""
         return list(dict.fromkeys(claim for judgement in judgements for claim in judgement.verdict.claims))
-
-
-def is_no_worse(judgement: Judgement, now: Judgement | None) -> bool:
-    """Whether a broken pair only breaks what the cluster breaks already: no demand is violated that is not violated now, and none by more."""
-    return now is not None and all(
-        any(claim.asks_no_more_than(before) and by <= by_now for before, by_now in now.violations) for claim, by in judgement.violations
-    )
-
-
-def _violated(verdict: Verdict, one: str, one_version: Version | None, other_version: Version | None) -> tuple[tuple[Claim, int], ...]:
-    if verdict.grade != "broken":
-        return ()
-    ways = {True: (one_version, other_version), False: (other_version, one_version)}
-    return tuple((claim, excess(claim, *ways[claim.subject == one])) for claim in verdict.claims)
-
-
-def _merged(found: Sequence[Judgement]) -> Judgement | None:
-    """The worst of several judgements of one pair, with what any of them violates."""
-    if not found:
-        return None
-    worst = min(found, key=_badness)
-    if worst.grade != "broken" or len(found) == 1:
-        return worst
-    most: dict[Claim, int] = {}
-    for judgement in found:
-        for claim, by in judgement.violations:
-            most[claim] = max(by, most.get(claim, 0))
-    return replace(worst, violations=tuple(most.items()))
-
-
-def _is_default(claim: Claim) -> bool:
-    return claim.detail.get("role") == "default" and not claim.detail.get("optional") and not claim.scope
-
-
-def _badness(judgement: Judgement) -> tuple[int, int, int]:
-    """Worst first; among equals what is relied on, then what holds under conditions only."""
-    return ORDER.index(judgement.grade), -int(judgement.relied_on), -len(judgement.verdict.conditions)

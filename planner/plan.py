@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Finding",
     "GoalEntry",
     "Hold",
+    "Kind",
     "Knowledge",
     "PairEntry",
     "Plan",
@@ -53,6 +54,8 @@ class GoalEntry:
 
     kubernetes: str
     nodes: str
+    allocation: dict[str, str] = field(default_factory=dict)
+    """Pool -> how it is to allocate its GPUs, where that was to change."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +264,7 @@ class Plan:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-OPTIONAL_FIELDS = frozenset(("condition", "command", "question", "id", "accepted"))
+OPTIONAL_FIELDS = frozenset(("condition", "command", "question", "id", "accepted", "allocation"))
 """Fields that are left out where they are empty, but for those of steps and findings."""
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
 from compat import Matrix
+from compat.errors import printable
 from compat.scope import Scope, both_conditions, describe
 from compat.verdicts import ORDER
 from planner.cites import Cites
 from planner.compiling import Compiled, compile_problem
 from planner.conflict import explain_conflict
+from planner.errors import GoalError
 from planner.findings import findings
 from planner.goal import Goal, make_goal
 from planner.journey import Journey, Stage
-from planner.pairs import Judgement, Pairs
-from planner.plan import Change, Cost, Drains, GoalEntry, Hold, Knowledge, PairEntry, Plan, Reason, Step
+from planner.judgements import Judgement
+from planner.pairs import Pairs
+from planner.parts import Part
+from planner.plan import Change, Cost, Drains, GoalEntry, Hold, Kind, Knowledge, PairEntry, Plan, Reason, Step
 from planner.procedures import actions, fill, procedure, requirements
 from planner.reasons import reasons
 from planner.situation import Situation, resolve
@@ -27,17 +31,28 @@ __all__ = ["compile_for", "plan"]
 _HEADLINE = ("os", "provider")
 
 
-def compile_for(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target", prefer: str = "fewest-drains") -> Compiled:
+def compile_for(
+    matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target", prefer: str = "fewest-drains", allocation: Mapping[str, str] | None = None
+) -> Compiled:
     """Compile the problem that `plan` would solve, without solving it.
 
     Raises:
         InputError: if state or goal cannot be used.
     """
-    situation = resolve(matrix, state)
+    situation = situate(matrix, state, allocation)
     return compile_problem(situation, make_goal(situation, to, nodes), Pairs(situation), prefer)
 
 
-def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target", prefer: str = "fewest-drains", accept: Iterable[str] = ()) -> Plan:
+def plan(
+    matrix: Matrix,
+    state: ClusterState,
+    to: str,
+    *,
+    nodes: str = "target",
+    prefer: str = "fewest-drains",
+    accept: Iterable[str] = (),
+    allocation: Mapping[str, str] | None = None,
+) -> Plan:
     """Plan the way from *state* to Kubernetes *to*.
 
     Args:
@@ -47,6 +62,7 @@ def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target",
         nodes: ``target`` if nodes must end on the target's minor, ``supported`` if any supported version within the skew will do.
         prefer: ``fewest-drains`` (the stated objective), ``fewest-steps`` or ``newest``.
         accept: ids of unknown pairs whose risk is accepted.
+        allocation: pool -> how it is to allocate its GPUs in the end, where that is to change: ``{"h100": "dra"}``.
 
     Returns:
         The plan; its status is ``impossible`` and it has a conflict if there is no way.
@@ -54,7 +70,7 @@ def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target",
     Raises:
         InputError: if state or goal cannot be used.
     """
-    situation = resolve(matrix, state)
+    situation = situate(matrix, state, allocation)
     goal = make_goal(situation, to, nodes)
     pairs = Pairs(situation)
     compiled = compile_problem(situation, goal, pairs, prefer)
@@ -62,6 +78,19 @@ def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target",
     if solution is not None:
         return _Writer(situation, goal, pairs, compiled, solution, frozenset(accept)).write()
     return explain_conflict(situation, goal, pairs, compiled, prefer, lambda c, g, s: _Writer(situation, g, pairs, c, s, frozenset(accept)))
+
+
+def situate(matrix: Matrix, state: ClusterState, allocation: Mapping[str, str] | None) -> Situation:
+    """Read a state for a plan.
+
+    Raises:
+        InputError: if the state cannot be used, or *allocation* names a pool that it does not have.
+    """
+    unknown = sorted(set(allocation or {}) - {pool.name for pool in state.pools})
+    if unknown:
+        names = ", ".join(pool.name for pool in state.pools) or "none"
+        raise GoalError(f"there is no pool {printable(unknown[0])} whose allocation could change; the state has {names}")
+    return resolve(matrix, state, allocation)
 
 
 class _Writer:
@@ -85,7 +114,7 @@ class _Writer:
         return Plan(
             knowledge=Knowledge(snapshot.version, snapshot.as_of.isoformat(), snapshot.schema, snapshot.digest),
             start=self.situation.state.dump(),
-            goal=GoalEntry(self.goal.text, self.goal.nodes),
+            goal=GoalEntry(self.goal.text, self.goal.nodes, dict(self.goal.allocation)),
             status=status,  # type: ignore[arg-type]  # one of the literals by construction
             cost=Cost(named["unknown_pairs"], named["gpu_nodes_drained"], named["other_nodes_drained"], named["steps"]),
             optimal=self.solution.cost == self.solution.bound,
@@ -165,7 +194,7 @@ class _Writer:
         one_way = [claim.summary for found in hops if not found.reversible for claim in found.claims if claim.detail.get("reversible") is False]
         return Step(
             id=names[position],
-            kind="recycle-pool" if self.situation.drains(main.part) else "upgrade",
+            kind=self.kind(main.part),
             component=main.part.component,
             pool=main.part.pool or None,
             from_=main.start.release,
@@ -186,6 +215,14 @@ class _Writer:
             ),
             claims=self.cites([*judged, *ruled]),
         )
+
+    def kind(self, part: Part) -> Kind:
+        """What sort of step it is to move a part, and what moves along with it."""
+        if part.api:
+            return "migrate-api"
+        if part.allocates:
+            return "migrate-allocation"
+        return "recycle-pool" if self.situation.drains(part) else "upgrade"
 
     def changes(self, stage: Stage) -> Iterable[Change]:
         matrix = self.situation.matrix

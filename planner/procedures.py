@@ -8,7 +8,7 @@ from typing import Any
 
 from compat import Version
 from compat.scope import Fit
-from planner.apis import gone, replacement
+from planner.apis import gone, has_part, replacement
 from planner.cites import Cites
 from planner.journey import Journey, MoveOf, Stage
 from planner.plan import Action
@@ -23,9 +23,9 @@ Procedure = Mapping[str, Any]
 def procedure(journey: Journey, move: MoveOf) -> Procedure:
     """The procedure of the knowledge base that fits where the move is made; an empty one if there is none."""
     situation = journey.pairs.situation
-    subject = situation.matrix.subjects[move.part.component]
-    scope = situation.places(move.part)[0]
-    for entry in subject.component.get("procedures", ()):
+    subject = situation.subject(move.part)
+    scope = situation.scope(move.part.pool, move.end.text if move.part.allocates else "") if move.part.pool else situation.cluster_scopes[0]
+    for entry in subject.component.get("procedures", ()) if subject else ():
         wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in entry.get("scope", {}).items()}
         if situation.matrix.words.fit(wanted, scope).fit is Fit.YES:
             found: Procedure = entry
@@ -36,6 +36,8 @@ def procedure(journey: Journey, move: MoveOf) -> Procedure:
 def fill(template: str, move: MoveOf, versions: Mapping[str, Version]) -> str:
     """Put versions and names into a template; a placeholder without a value stays readable as NAME."""
     values = {"from": move.start.release, "to": move.end.release, "pool": move.part.pool or "POOL"}
+    if move.part.api:
+        values |= {"group": move.part.api.group, "kind": move.part.api.kind or "KIND", "resource": move.part.api.kind.lower() or "RESOURCE"}
     for prefix, version in (("from", move.start), ("to", move.end)):
         values[f"{prefix}_minor"] = f"{version.line[0]}.{version.line[1]}"
     for key, version in versions.items():
@@ -60,7 +62,9 @@ def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]
     for move in stage.moves:
         found.extend(_pins(journey, stage, move, cites))
         if not move.part.pool:
-            for text, removed, claim in gone(journey.pairs.situation, move.part.component, move.start, move.end):
+            for text, removed, claim in gone(journey.pairs.situation, move.part.component, move.start, move.end) if not move.part.api else ():
+                if has_part(journey.pairs.situation, text):
+                    continue  # that is a step of its own
                 what = f"Migrate what uses or stores {text}: it is no longer served from {move.part.component} {removed} on{replacement(claim)}."
                 found.append(Action(text=what, when="before", claims=cites([claim])))
         for duty in journey.hop(move).duties:

@@ -12,7 +12,7 @@ from compat import Claim, Version
 from compat.verdicts import ORDER
 from planner.cites import Cites
 from planner.journey import Journey, MoveOf, Stage
-from planner.pairs import Judgement
+from planner.judgements import Judgement
 from planner.plan import Reason
 
 __all__ = ["reasons"]
@@ -54,26 +54,22 @@ def _enables(journey: Journey, position: int, move: MoveOf, names: Mapping[int, 
 
 def _worse(journey: Journey, stage: Stage, versions: Mapping[str, Version], key: str) -> Judgement | None:
     """A pair of *key* that would be broken or unknown at *versions* and is better as planned."""
-    planned = {judgement.keys: judgement.grade for judgement in journey.pairs.touching([key], stage.after)}
+    planned = {judgement.identity: judgement.grade for judgement in journey.pairs.touching([key], stage.after)}
     for judgement in journey.pairs.touching([key], versions):
         if (
-            key in judgement.keys
-            and set(judgement.keys) & (stage.keys - {key} or stage.keys)
+            key in judgement.identity
+            and set(judgement.identity) & (stage.keys - {key} or stage.keys)
             and judgement.grade in ("broken", "unknown")
-            and ORDER.index(judgement.grade) < ORDER.index(planned.get(judgement.keys, "tested"))
+            and ORDER.index(judgement.grade) < ORDER.index(planned.get(judgement.identity, "tested"))
         ):
             return judgement
     return None
 
 
 def _goal(journey: Journey, move: MoveOf) -> Reason:
-    role = journey.pairs.situation.role(move.part.component)
-    text = (
-        f"{_label(move)}: the goal asks for it"
-        if role in ("control-plane", "node-agent")
-        else f"{_label(move)}: a better tested or longer supported version at no cost of its own"
-    )
-    return Reason("goal" if role in ("control-plane", "node-agent") else "rides-along", None, text)
+    if move.part.allocates or journey.pairs.situation.role(move.part.component) in ("control-plane", "node-agent"):
+        return Reason("goal", None, f"{_label(move)}: the goal asks for it")
+    return Reason("rides-along", None, f"{_label(move)}: a better tested or longer supported version at no cost of its own")
 
 
 def _after(journey: Journey, position: int, move: MoveOf, names: Mapping[int, str], cites: Cites) -> Reason | None:
@@ -83,12 +79,12 @@ def _after(journey: Journey, position: int, move: MoveOf, names: Mapping[int, st
             return None
         versions = {**stage.before, move.part.key: move.end}
         planned = {**stage.after, move.part.key: move.end}
-        good = {judgement.keys: judgement.grade for judgement in journey.pairs.touching([move.part.key], planned)}
+        good = {judgement.identity: judgement.grade for judgement in journey.pairs.touching([move.part.key], planned)}
         for judgement in journey.pairs.touching([move.part.key], versions):
             if (
-                move.part.key in judgement.keys
+                move.part.key in judgement.identity
                 and judgement.grade in ("broken", "unknown")
-                and ORDER.index(judgement.grade) < ORDER.index(good.get(judgement.keys, "tested"))
+                and ORDER.index(judgement.grade) < ORDER.index(good.get(judgement.identity, "tested"))
             ):
                 text = f"{_label(move)}: before that step {judgement.one} with {judgement.other} would be {judgement.grade}"
                 return Reason("after", names[earlier], text, cites(_claims(judgement)))

@@ -7,43 +7,24 @@ could not be considered.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from compat import Matrix, Version
+from compat import Matrix, Subject
 from compat.errors import InputError
 from compat.scope import Fit, Scope
+from planner.aspects import allocation_part, apis_in_use
+from planner.parts import Part
 from planner.state import ClusterState, Pool
 
-__all__ = ["Part", "Situation", "resolve"]
+__all__ = ["ALLOCATION", "Situation", "resolve"]
 
 _T = TypeVar("_T")
+ALLOCATION = "allocation"
+"""Scope word that says how pods get GPUs; the field of a pool has the same name."""
 _RUNTIME = re.compile(r"^(?P<name>[a-z][a-z-]*)(?:://|[ =:]v?)(?P<version>\S+)$")
-
-
-@dataclass(frozen=True)
-class Part:
-    """Something with a version that a plan can move."""
-
-    component: str
-    """Id of the component in the knowledge base."""
-    pool: str
-    """Name of its pool; empty for what is cluster-wide."""
-    version: Version
-    """What runs now; the oldest where versions are mixed."""
-    mixed: tuple[Version, ...] = ()
-    """All versions, where several run."""
-
-    def standing(self, version: Version) -> tuple[Version, ...]:
-        """The versions that run while the part counts as being at *version*: all of the mix as long as it has not moved."""
-        return self.mixed if self.mixed and version.key == self.version.key else (version,)
-
-    @property
-    def key(self) -> str:
-        """Name that is unique in a plan: ``kueue``, ``kubelet@h100``."""
-        return f"{self.component}@{self.pool}" if self.pool else self.component
 
 
 @dataclass(frozen=True)
@@ -76,6 +57,12 @@ class Situation:
         """Pools by name."""
         return {pool.name: pool for pool in self.state.pools}
 
+    def subject(self, part: Part) -> Subject | None:
+        """What the knowledge base has about a part as such: for an API in use, the subject that stands for all of them."""
+        if part.api:
+            return next((subject for subject in self.matrix.subjects.values() if subject.role == "api"), None)
+        return self.matrix.subjects.get(part.component)
+
     def role(self, component: str) -> str:
         """Role of a component in the knowledge base."""
         subject = self.matrix.subjects.get(component)
@@ -99,7 +86,7 @@ class Situation:
 
     def drains(self, part: Part) -> bool:
         """Whether moving the part empties its nodes."""
-        subject = self.matrix.subjects.get(part.component)
+        subject = self.subject(part)
         return bool(part.pool and subject and subject.component.get("part_of_drain"))
 
     def moves_with(self, part: Part) -> str:
@@ -118,9 +105,47 @@ class Situation:
             scope["feature"] = tuple(f"{name}={'true' if on else 'false'}" for name, on in sorted(self.state.features.items()))
         return scope
 
-    def scope(self, pool: str) -> dict[str, tuple[str, ...]]:
-        """What holds on the nodes of a pool; words of which nothing is known are left open."""
-        return self._scopes[pool]
+    @cached_property
+    def migrating(self) -> list[Part]:
+        """The parts that say how pools allocate GPUs which are to change that."""
+        return [part for part in self.parts if part.allocates]
+
+    @cached_property
+    def changing(self) -> dict[str, Part]:
+        """The same by pool."""
+        return {part.pool: part for part in self.migrating}
+
+    @property
+    def allocation_word(self) -> str:
+        """Scope word that says how pods get GPUs."""
+        return ALLOCATION
+
+    def values_at(self, place: str) -> tuple[str, ...]:
+        """The ways in which GPUs of a pool, given by its name or by the part that says so, are allocated while a plan runs; empty text: as now."""
+        part = self.changing.get(place) or (self.by_key[place] if "@" in place else None)
+        return tuple(value.text for value in part.values) if part else ("",)
+
+    def scope(self, pool: str, allocation: str = "") -> dict[str, tuple[str, ...]]:
+        """What holds on the nodes of a pool; words of which nothing is known are left open.
+
+        Args:
+            pool: name of the pool.
+            allocation: how it allocates its GPUs, if not as it does now.
+        """
+        return {**self._scopes[pool], ALLOCATION: (allocation,)} if allocation else self._scopes[pool]
+
+    def at_large(self, pool: str, allocation: str = "") -> dict[str, tuple[str, ...]]:
+        """What of `scope` matters to cluster-wide parts."""
+        return {word: values for word, values in self.scope(pool, allocation).items() if word not in ("kernel", "cgroup")}
+
+    @staticmethod
+    def distinct(scopes: Iterable[Scope]) -> list[Scope]:
+        """Each scope once."""
+        found: list[Scope] = []
+        for scope in scopes:
+            if scope not in found:
+                found.append(scope)
+        return found
 
     @cached_property
     def _scopes(self) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -155,12 +180,8 @@ class Situation:
     @cached_property
     def cluster_scopes(self) -> tuple[Scope, ...]:
         """The different scopes of the pools that a cluster-wide part serves: those with GPUs, else all, else the cluster's own."""
-        found: list[Scope] = []
-        for name in self.gpu_pools:
-            scope = {word: values for word, values in self.scope(name).items() if word not in ("kernel", "cgroup")}
-            if scope not in found:
-                found.append(scope)
-        return tuple(found) or (self.common_scope,)
+        scopes = [self.at_large(name, value) for name in self.gpu_pools for value in self.values_at(name)]
+        return tuple(self.distinct(scopes)) or (self.common_scope,)
 
     def runs_on(self, component: str, pool: str) -> bool:
         """Whether a component has anything to do with a pool: what is for GPU nodes only has not where they are known to have no GPUs."""
@@ -170,20 +191,25 @@ class Situation:
 
     def places(self, part: Part) -> tuple[Scope, ...]:
         """Scopes of all places that a part serves: its pool, or the pools of the cluster."""
-        return (self.scope(part.pool),) if part.pool else self.cluster_scopes
+        return tuple(self.scope(part.pool, value) for value in self.values_at(part.pool)) if part.pool else self.cluster_scopes
 
-    def present(self, component: str, pool: str) -> bool:
+    def present(self, component: str, pool: str, allocation: str = "") -> bool:
         """Whether a component that the cluster has runs on a pool, as far as the knowledge base says where it does."""
         subject = self.matrix.subjects.get(component)
         wanted = subject.component.get("present_in") if subject else None
         if not wanted:
             return True
         scope = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in wanted.items()}
-        return self.matrix.words.fit(scope, self.scope(pool)).fit is not Fit.NO
+        return self.matrix.words.fit(scope, self.scope(pool, allocation)).fit is not Fit.NO
 
 
-def resolve(matrix: Matrix, state: ClusterState) -> Situation:
+def resolve(matrix: Matrix, state: ClusterState, allocation: Mapping[str, str] | None = None) -> Situation:
     """Read a state against the knowledge base.
+
+    Args:
+        matrix: the knowledge.
+        state: the cluster.
+        allocation: pool -> how it is to allocate its GPUs in the end, where that is to change.
 
     Raises:
         InputError: naming the field whose component, version or word is not known.
@@ -208,8 +234,11 @@ def resolve(matrix: Matrix, state: ClusterState) -> Situation:
     if provider and matrix.releases(provider, out_only=False) and provider not in (*(part.component for part in parts), *(name for name, _ in unversioned)):
         unversioned.append((provider, ""))
     parts[1:] = sorted(parts[1:], key=lambda part: part.component)
+    parts.extend(apis_in_use(matrix, state, parts))
     for index, pool in enumerate(state.pools):
         parts.extend(_pool_parts(matrix, agent, pool, index, gaps, unversioned))
+        if pool.name in (allocation or {}):
+            parts.append(allocation_part(matrix, pool, (allocation or {})[pool.name], {part.component for part in parts}))
     if len({part.key for part in parts}) < len(parts):
         raise InputError("components: one component is given under two names; keep one of them")
     situation = Situation(matrix, state, tuple(parts), frozenset(absent), tuple(unversioned), tuple(gaps))

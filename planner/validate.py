@@ -13,8 +13,10 @@ from compat import Claim, Matrix, Verdict, Version
 from compat.hops import resolve_hop
 from compat.scope import Scope
 from compat.verdicts import excess
+from planner.aspects import not_served
 from planner.errors import PlanFileError
-from planner.situation import Part, Situation, resolve
+from planner.parts import Part
+from planner.situation import ALLOCATION, Situation, resolve
 from planner.state import ClusterState
 
 __all__ = ["validate"]
@@ -41,7 +43,7 @@ class _Replay:
     def __init__(self, matrix: Matrix, document: Mapping[str, Any]) -> None:
         self.matrix = matrix
         self.document = document
-        self.situation: Situation = resolve(matrix, ClusterState.from_value(document["start"]))
+        self.situation: Situation = resolve(matrix, ClusterState.from_value(document["start"]), document["goal"].get("allocation"))
         self.versions: dict[str, Version] = {part.key: part.version for part in self.situation.parts}
         self.begun = dict(self.versions)
 
@@ -98,11 +100,16 @@ class _Replay:
             here = self.versions[key]
             if here.release != change["from"]:
                 yield f"{step['id']}: starts {key} at {change['from']}, it is at {here.release}"
+            part = self.situation.by_key[key]
+            if part.values:
+                turned = yield from self.turn(step, part, change)
+                moved.append((key, here, turned, "allowed"))
+                continue
             there = self.matrix.version(change["component"], change["to"])
             if there <= here:
                 yield f"{step['id']}: {key} does not go forward"
-            scopes = [self.situation.scope(step["pool"])] if "@" in key else list(self.situation.cluster_scopes)
-            starts = [one for one in self.running(self.situation.by_key[key]) if one < there]
+            scopes = self.situation.places(part)
+            starts = [one for one in self.running(part) if one < there]
             rules = [resolve_hop(self.matrix, (change["component"], one), (change["component"], there), scope).rule for one in starts for scope in scopes]
             rule = next((rule for rule in ("forbidden", "needs-stop", "unknown") if rule in rules), "allowed")
             if rule in ("forbidden", "needs-stop"):
@@ -112,6 +119,15 @@ class _Replay:
         if not moved:
             yield f"{step['id']}: moves nothing"
         return moved
+
+    def turn(self, step: Mapping[str, Any], part: Part, change: Mapping[str, str]) -> Generator[str, None, Version]:
+        """Change an API in use, or how a pool allocates its GPUs."""
+        here = self.versions[part.key]
+        there = next((value for value in part.values if value.text == change["to"]), here)
+        if there <= here:
+            yield f"{step['id']}: {part.key} does not go forward"
+        self.versions[part.key] = there
+        return there
 
     def broken_before(self, pair: tuple[str, str]) -> bool:
         """Whether the pair violates only what the start violates with the same parts, and nothing by more."""
@@ -126,7 +142,10 @@ class _Replay:
         """Claims that two parts violate as they are, and by how many minors where that can be said."""
         part = self.situation.by_key[key]
         if other in self.situation.by_key and other != key:
-            found = [(verdict, sides) for verdict, _, sides in self.verdicts(part, self.situation.by_key[other])]
+            partner = self.situation.by_key[other]
+            if part.api or partner.api:
+                return [(claim, 0) for claim in self.gone(part, partner)]
+            found = [(verdict, sides) for place in ("", *self.situation.changing) for verdict, _, sides in self.verdicts(part, partner, place)]
         else:
             scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
             found = [
@@ -144,9 +163,7 @@ class _Replay:
         ]
 
     def drain(self, step: Mapping[str, Any], moved: list[_Moved]) -> Iterator[str]:
-        pools = {
-            self.situation.by_key[key].pool for key, *_ in moved if self.matrix.subjects[self.situation.by_key[key].component].component.get("part_of_drain")
-        }
+        pools = {self.situation.by_key[key].pool for key, *_ in moved if self.situation.drains(self.situation.by_key[key])}
         nodes = {"gpu_nodes": 0, "other_nodes": 0}
         for name in pools:
             pool = self.situation.pools[name]
@@ -171,8 +188,10 @@ class _Replay:
         if self.versions[control.key].line < target.line or (target.parts > 2 and self.versions[control.key] < target):
             yield f"the plan ends at {self.versions[control.key].release}, short of {target.text}"
         for part in self.situation.parts:
+            if part.allocates and self.versions[part.key] != part.values[-1]:
+                yield f"{part.key} ends at {self.versions[part.key].text}, not at {part.values[-1].text}"
             if (
-                self.matrix.subjects[part.component].role == "node-agent"
+                self.situation.role(part.component) == "node-agent"
                 and self.document["goal"]["nodes"] == "target"
                 and self.versions[part.key].line < target.line
             ):
@@ -189,17 +208,48 @@ class _Replay:
         parts = self.situation.parts
         for i, one in enumerate(parts):
             for other in parts[i + 1 :]:
-                if one.pool and other.pool and one.pool != other.pool:
+                if (one.pool and other.pool and one.pool != other.pool) or one.allocates or other.allocates:
+                    continue
+                if one.api or other.api:
+                    if self.gone(one, other):
+                        found[f"{one.key} {self.versions[one.key].release}", f"{other.key} {self.versions[other.key].release}"] = "broken"
                     continue
                 if not (self.situation.runs_on(one.component, other.pool) and self.situation.runs_on(other.component, one.pool)):
                     continue
-                grade = self.pair(one, other)
-                if grade is not None:
-                    found[self.named(one, other), f"{other.key} {self.versions[other.key].release}"] = grade
+                apart = self.by_allocation(one, other)
+                for place in ["", *self.situation.changing] if apart and not (one.pool or other.pool) else [""]:
+                    grade = self.pair(one, other, place)
+                    if grade is not None:
+                        pool = place or one.pool or other.pool
+                        way = f" [{self.situation.changing[pool].key} {self.allocation(pool)}]" if apart and pool in self.situation.changing else ""
+                        found[self.named(one, other) + way, f"{other.key} {self.versions[other.key].release}"] = grade
         for one in parts:
-            for name, grade in self.lone(one):
+            for name, grade in self.lone(one) if not one.values else ():
                 found[f"{one.key} {self.versions[one.key].release}", f"{name} ?"] = grade
         return found
+
+    def gone(self, one: Part, other: Part) -> list[Claim]:
+        """For an API in use and what serves it: a claim that it does not."""
+        used, owner = (one, other) if one.api else (other, one)
+        if used.api is None or used.api.owner != owner.key:
+            return []
+        claim = not_served(self.matrix, used, owner, self.versions[used.key], self.versions[owner.key])
+        return [claim] if claim else []
+
+    def allocation(self, pool: str) -> str:
+        """How a pool that changes that allocates its GPUs at this point; empty for others."""
+        part = self.situation.changing.get(pool)
+        return self.versions[part.key].text if part else ""
+
+    def by_allocation(self, one: Part, other: Part) -> bool:
+        """Whether a claim, a reliance or the presence of one of two parts depends on how GPUs are allocated."""
+        names = [{name for name, _, _ in self.faces(part, beside)} for part, beside in ((one, other), (other, one))]
+        return any(ALLOCATION in (self.matrix.subjects[name].component.get("present_in") or {}) for name in names[0] | names[1]) or any(
+            ALLOCATION in scope
+            for a in names[0]
+            for b in names[1]
+            for scope in (*(claim.scope for claim in self.matrix.between(a, b)), *self.matrix.reliance_scopes(a, b))
+        )
 
     def named(self, one: Part, other: Part) -> str:
         """The first of a pair with its version, and the versions of third parts on which a claim about the pair depends."""
@@ -243,9 +293,9 @@ class _Replay:
         both = [(part.component, mix[0]), (part.component, mix[-1])]
         return [self.matrix.verdict(both[0], both[1], {**scope, "topology": ("ha",)}) for scope in scopes] if len(mix) > 1 else []
 
-    def pair(self, one: Part, other: Part) -> str | None:
+    def pair(self, one: Part, other: Part, place: str) -> str | None:
         worst: str | None = None
-        for verdict, relied, _ in self.verdicts(one, other):
+        for verdict, relied, _ in self.verdicts(one, other, place):
             grade = verdict.grade if relied or verdict.grade == "broken" else None
             if grade is not None and (worst is None or _WORSE[grade] < _WORSE[worst]):
                 worst = grade
@@ -261,11 +311,11 @@ class _Replay:
         present = {part.component: self.versions[part.key] for part in self.situation.parts if part.pool in ("", pool)}
         return {**dict.fromkeys(self.situation.absent), **present}
 
-    def verdicts(self, one: Part, other: Part) -> Iterator[tuple[Verdict, bool, dict[str, Version]]]:
+    def verdicts(self, one: Part, other: Part, place: str) -> Iterator[tuple[Verdict, bool, dict[str, Version]]]:
         """Verdicts under all names and in all places in which two parts meet, each with whether the pair is relied on and the versions."""
         for a, a_version, a_own in self.faces(one, other):
             for b, b_version, b_own in self.faces(other, one):
-                for scope in self.scopes(a, one, b, other):
+                for scope in self.scopes(a, one, b, other, place):
                     verdict = self.matrix.verdict((a, a_version), (b, b_version), scope, self.context(one.pool or other.pool))
                     relied = a_own and b_own and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
                     yield verdict, relied, {a: a_version, b: b_version}
@@ -286,12 +336,17 @@ class _Replay:
                 if ships and claim.object not in own and claim.object in subjects and subjects[claim.object].role in ("addon", "operand"):
                     yield claim.object, self.matrix.version(claim.object, claim.object_versions.removeprefix("==")), False
 
-    def scopes(self, a: str, one: Part, b: str, other: Part) -> list[Scope]:
-        pool = one.pool or other.pool
-        if not pool and any(self.matrix.subjects[name].role == "control-plane" for name in (a, b)):
-            return list(self.situation.cluster_scopes)
+    def scopes(self, a: str, one: Part, b: str, other: Part, place: str) -> list[Scope]:
+        """Where two components meet; *place* names a pool whose way of allocating GPUs changes, else it is those that keep theirs."""
+        situation = self.situation
+        pool = one.pool or other.pool or place
+        apart = bool(situation.changing) and self.by_allocation(one, other)
+        pools = [pool] if pool else [name for name in situation.gpu_pools if not (apart and name in situation.changing)]
+        if not (one.pool or other.pool) and any(situation.role(name) == "control-plane" for name in (a, b)):
+            return [situation.at_large(name, self.allocation(name)) for name in pools] or ([] if apart else list(situation.cluster_scopes))
         found: list[Scope] = []
-        for name in [pool] if pool else self.situation.gpu_pools:
-            together = self.situation.present(a, name) and self.situation.present(b, name)
-            found.append({**self.situation.scope(name), **({"node": ("same",)} if together else {})})
-        return found or list(self.situation.cluster_scopes)
+        for name in pools:
+            value = self.allocation(name)
+            together = situation.present(a, name, value) and situation.present(b, name, value)
+            found.append({**situation.scope(name, value), **({"node": ("same",)} if together else {})})
+        return found or ([] if apart else list(situation.cluster_scopes))

@@ -173,14 +173,16 @@ def test_each_claim_of_a_conflict_is_needed(small_copy: Path) -> None:
     assert len(found.conflict.claims) == 1
 
 
-def test_findings_about_start_way_and_end(small: Matrix) -> None:
+def test_findings_about_start_way_and_end(small_copy: Path) -> None:
     """Ends of support, advisories, weak pairs, removed APIs, unfinished work, gaps: each with its id."""
     text = STATE.replace("driver: 510.1.1", "driver: 510.1.1, conditions: {upgrade-required: 2}") + "apis: [pond.example/v1beta1/Duck]\n"
-    found = make(small, text, to="1.3", nodes="supported")
+    file = small_copy / "kubernetes.yaml"
+    file.write_text(file.read_text().replace("  replacement: pond.example/v1\n", "  replacement: lake.example/v1\n"))  # of another group: nothing to move to
+    found = make(Matrix.load(as_of=DAY, data=small_copy), text, to="1.3", nodes="supported")
     ids = {finding.id for finding in found.findings}
     assert {"end-of-support", "weaker-than-tested", "api-removed", "unfinished-upgrade", "not-considered"} <= ids
     removed = next(finding for finding in found.findings if finding.id == "api-removed")
-    assert "use pond.example/v1" in removed.text
+    assert "use lake.example/v1" in removed.text
     assert found.findings[0].severity == "error"
 
 

@@ -112,8 +112,11 @@ def test_giving_gpus_out_twice_is_broken(small: Matrix) -> None:
     assert check(small, "kubernetes: 1.1.0\npools: [{name: a, kubelet: 1.1.0, allocation: [device-plugin, dra]}]") == "broken"
 
 
-def test_an_api_that_goes_is_asked_for_in_the_step_that_takes_it(small: Matrix) -> None:
-    """Not before, not after; and if it is gone already the state is wrong."""
+def test_an_api_that_goes_for_good_is_asked_for_in_the_step_that_takes_it(small_copy: Path) -> None:
+    """Where nothing of its group replaces it: not before, not after; and if it is gone already the state is wrong."""
+    file = small_copy / "kubernetes.yaml"
+    file.write_text(file.read_text().replace("  replacement: pond.example/v1\n", ""))
+    small = Matrix.load(as_of=DAY, data=small_copy)
     found = make(small, "kubernetes: 1.1.0\napis: [pond.example/v1beta1/Duck]", "1.4")
     asked = [step.to for step in found.steps if any("pond.example/v1beta1" in action.text for action in step.requires)]
     assert asked == ["1.3.1"]
