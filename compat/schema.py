@@ -253,6 +253,8 @@ class Component(Entry):
     managed_by: str = ""
     """Value of driver_managed_by when this component manages the driver."""
     procedures: list[Procedure] = Field(default_factory=list)
+    moves_with: str = ""
+    """Component with which it moves in one step: a distribution brings its control plane."""
     hint: str = ""
     """How a user gives his own version."""
 
