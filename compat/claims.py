@@ -142,6 +142,18 @@ class Claim:
             return parse_range(text, lineage)
         return KnownRange(text, lineage, positions(component), int(members, 16))
 
+    def asks_no_more_than(self, other: Claim) -> bool:
+        """Whether whoever breaks *other* already breaks nothing new by breaking this claim: it is the same demand, restated for other versions."""
+        if self.id == other.id:
+            return True
+        if (self.kind, self.subject, self.object) != (other.kind, other.subject, other.object):
+            return False
+        if self.kind == "offer":
+            return True  # not on offer is not on offer
+        if self.kind != "require" or not (self.is_plain and other.is_plain):
+            return False  # two conflicts, or two relative rules, can be about different things
+        return parse_range(self.object_versions, self.object_lineage).covers(parse_range(other.object_versions, other.object_lineage))
+
     def stands_on(self, day: date) -> bool:
         """Whether the statement could be read on *day*."""
         return self.known_from <= day and (self.known_until is None or day < self.known_until)

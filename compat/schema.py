@@ -248,13 +248,13 @@ class Component(Entry):
     """Only on nodes of which this holds, however it came to the cluster."""
     part_of_drain: bool = False
     """Whether moving it empties the node."""
+    moves_with: str = ""
+    """Component with which it moves in one step: a distribution brings its control plane."""
     pool_field: str = ""
     """Field of a pool that holds its version."""
     managed_by: str = ""
     """Value of driver_managed_by when this component manages the driver."""
     procedures: list[Procedure] = Field(default_factory=list)
-    moves_with: str = ""
-    """Component with which it moves in one step: a distribution brings its control plane."""
     hint: str = ""
     """How a user gives his own version."""
 

@@ -22,7 +22,7 @@ from compat.ranges import parse_range
 from compat.scope import Fit, Match, Scope, ScopeWords, describe, merge_conditions
 from compat.versions import PLAIN, Lineage, Version
 
-__all__ = ["ORDER", "Caution", "Part", "Question", "Verdict", "can_break", "judge"]
+__all__ = ["ORDER", "Caution", "Part", "Question", "Verdict", "can_break", "excess", "judge"]
 
 ORDER = ("broken", "unknown", "declared", "tested")
 """Verdicts, worst first."""
@@ -90,6 +90,8 @@ class _Evidence:
     elsewhere: list[Claim] = field(default_factory=list)
     """Closed lists of the same vendor for other surroundings."""
     cautions: list[Caution] = field(default_factory=list)
+    offers: list[Claim] = field(default_factory=list)
+    """What a provider has, where that leaves the pair out."""
 
 
 def judge(
@@ -171,6 +173,8 @@ def _weigh(
         grade = _positive_grade(claim)
         if grade and _speaks_of(claim.versions, subject, claim) and _speaks_of(claim.object_versions, target, claim):
             evidence.positive.append((claim, grade, conditions))
+    elif claim.kind == "offer" and not (target is not None and target in claim.object_range):
+        evidence.offers.append(claim)  # each offer speaks of its own versions; what none of them names may come yet, or be gone
     elif claim.kind in ("require", "offer"):
         _against(claim, conditions, evidence)
     elif claim.kind == "support" and claim.closed:
@@ -203,7 +207,7 @@ def _positive_grade(claim: Claim) -> str:
             return ""
         if set(claim.scope) - _ENVIRONMENT - {"allocation", "driver_managed_by"}:
             return ""  # what one feature or one GPU asks for at least is no statement about the pair as a whole
-    return claim.grade if claim.kind == "support" or claim.detail.get("skew") else "declared"
+    return claim.grade if claim.kind in ("support", "offer") or claim.detail.get("skew") else "declared"
 
 
 def _speaks_of(text: str, version: Version | None, claim: Claim) -> bool:
@@ -223,8 +227,7 @@ def _inside(
     if skew:
         if subject is None or target is None:
             return None
-        distance = (subject.key.major - target.key.major) * 1000 + subject.key.minor - target.key.minor
-        return -int(skew.get("max_older_minors", 0)) <= distance <= int(skew.get("max_newer_minors", 0))
+        return excess(claim, subject, target) == 0
     if claim.detail.get("relation") == "equal-version":
         return None if subject is None or target is None else subject.key == target.key
     where = claim.detail.get("object_where")
@@ -240,6 +243,15 @@ def _inside(
     if claim.kind == "offer" and not _offered(claim, day):
         return False
     return target in claim.object_range
+
+
+def excess(claim: Claim, subject: Version | None, target: Version | None) -> int:
+    """By how many minors two versions are farther apart than a skew rule lets them; 0 for other claims."""
+    skew = claim.detail.get("skew")
+    if not skew or subject is None or target is None:
+        return 0
+    distance = (subject.key.major - target.key.major) * 1000 + subject.key.minor - target.key.minor
+    return max(0, -int(skew.get("max_older_minors", 0)) - distance, distance - int(skew.get("max_newer_minors", 0)))
 
 
 def _offered(claim: Claim, day: date) -> bool:
@@ -289,7 +301,7 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
             alternatives = _joined(tuple(item[2] for item in used))
             texts = tuple(_described(tuple(alternative.items())) for alternative in alternatives)
             return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=alternatives)
-    looked_at = tuple(dict.fromkeys((*evidence.outside, *evidence.elsewhere, *(item[0] for item in evidence.positive))))
+    looked_at = tuple(dict.fromkeys((*evidence.outside, *evidence.elsewhere, *evidence.offers, *(item[0] for item in evidence.positive))))
     return Verdict("unknown", looked_at, (), cautions, (), _settling(question, bool(looked_at), ask))
 
 

@@ -213,7 +213,7 @@ class _Compiler:
             yield from self.lone_table(number, part)
 
     def lone_table(self, number: int, part: Part) -> Iterable[Table]:
-        """What the versions of one part meet that has no version: hardware, and partners in an unknown version."""
+        """What the versions of one part meet that has no version: hardware, the provider, and partners in an unknown version."""
         forbidden: set[tuple[int, ...]] = set()
         entry: dict[tuple[int, ...], int] = {}
         landing: dict[tuple[int, ...], int] = {}
@@ -255,7 +255,7 @@ class _Compiler:
         for number, part in enumerate(self.parts):
             if number in taken:
                 continue
-            members = [number]
+            members = [number, *(n for n, other in enumerate(self.parts) if not other.pool and self.situation.moves_with(other) == part.component)]
             cost = self.cost(steps=1)
             if self.situation.drains(part):
                 members = [n for n, other in enumerate(self.parts) if other.pool == part.pool and self.situation.drains(other)]

@@ -14,8 +14,9 @@ from planner.goal import Goal
 from planner.journey import Journey
 from planner.pairs import Pairs
 from planner.plan import Conflict, Plan
+from planner.relaxing import Relaxation, smallest
 from planner.situation import Situation
-from planner.solver import Problem, Solution, Table, Transition, solve
+from planner.solver import Solution, solve
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -97,31 +98,9 @@ def _farthest(situation: Situation, goal: Goal, pairs: Pairs, prefer: str, write
 
 
 def _smallest(compiled: Compiled) -> list[Claim]:
-    """Claims that together forbid the goal, none of which can be left out: leave out one after the other and keep what is needed."""
-    kept = list(dict.fromkeys(claim for found in (*compiled.table_reasons.values(), *compiled.hop_reasons.values()) for claim in found))
-    for claim in list(kept):
-        trial = [other for other in kept if other is not claim]
-        if solve(_without(compiled, frozenset(trial))) is None:
-            kept = trial
-    return kept
-
-
-def _without(compiled: Compiled, enforced: frozenset[Claim]) -> Problem:
-    """The problem with only those prohibitions that an enforced claim upholds; costs do not matter."""
-    problem = compiled.whole
-    tables = tuple(
-        Table(table.variables, frozenset(c for c in table.forbidden if set(compiled.table_reasons[table.variables, c]) & enforced)) for table in problem.tables
-    )
-    barred = {hop for hop, claims in compiled.hop_reasons.items() if set(claims) & enforced}
-    transitions = tuple(
-        Transition(v, i, j)
-        for v, variable in enumerate(problem.variables)
-        for i in range(len(variable.values))
-        for j in range(i + 1, len(variable.values))
-        if (v, i, j) not in barred
-    )
-    free = tuple((0,) * len(variable.values) for variable in problem.variables)
-    return replace(problem, tables=tables, transitions=transitions, landing=free)
+    """Claims that together forbid the goal, none of which can be left out."""
+    relaxation = Relaxation(compiled)
+    return smallest(relaxation.claims, relaxation.is_reachable)
 
 
 def _words(core: list[Claim], goal: Goal) -> str:

@@ -149,7 +149,7 @@ def _target(journey: Journey, goal: Goal) -> Iterator[Finding]:
 
 def _weak(journey: Journey, cites: Cites) -> Iterator[Finding]:
     for judgement in journey.pairs.all(journey.end):
-        if judgement.grade == "declared" and judgement.relied_on:
+        if judgement.grade == "declared" and judgement.relied_on and set(judgement.keys) <= set(journey.end):
             better = _better(journey, judgement)
             text = f"{judgement.one} with {judgement.other}, at the end of the plan, is declared, not tested{better}."
             yield Finding("weaker-than-tested", "info", text, cites(judgement.verdict.claims[:3]))

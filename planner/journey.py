@@ -77,11 +77,7 @@ class Journey:
 
     def touched(self, stage: Stage) -> list[Judgement]:
         """Pairs that a stage changes, itself or through a third part that decides about them, as they are after it, worst first."""
-        return [judgement for judgement in self.pairs.all(stage.after) if {*judgement.keys, *self._thirds(judgement)} & stage.keys]
-
-    def _thirds(self, judgement: Judgement) -> tuple[str, ...]:
-        one, other = judgement.keys
-        return self.pairs.thirds(one, other) if judgement.keys in self.pairs.keys else ()
+        return self.pairs.touching(stage.keys, stage.after)
 
     def entered_unsafe(self, stage: Stage) -> list[Judgement]:
         """Pairs that the stage enters and nothing vouches for: unknown ones, and those that go on breaking what is broken now."""

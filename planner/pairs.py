@@ -6,14 +6,15 @@ the validator keeps a table of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from compat import Claim, Verdict, Version
 from compat.errors import InputError
+from compat.ranges import parse_range
 from compat.scope import Scope
-from compat.verdicts import ORDER, can_break
+from compat.verdicts import ORDER, can_break, excess
 from planner.situation import Part, Situation
 
 __all__ = ["Judgement", "Pairs", "is_no_worse"]
@@ -35,6 +36,8 @@ class Judgement:
     verdict: Verdict
     relied_on: bool
     """Whether the plan must be able to vouch for the pair; of others only conflicts count."""
+    violations: tuple[tuple[Claim, int], ...] = ()
+    """For a broken pair every claim that it violates, in all its places and versions, and by how much (of a skew rule, in minors)."""
 
     @property
     def grade(self) -> str:
@@ -54,7 +57,8 @@ class Pairs:
         self._can_break: dict[tuple[object, ...], bool] = {}
         self._shipped: dict[tuple[str, object, str], Version | None] = {}
         self._cache: dict[tuple[object, ...], Judgement | None] = {}
-        self._thirds: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._thirds: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._alike: dict[tuple[str, str, str], dict[object, tuple[Version, tuple[bool, ...]]]] = {}
         self._alone: dict[tuple[str, object], list[Judgement]] = {}
 
     @cached_property
@@ -160,14 +164,14 @@ class Pairs:
     # -- judging
 
     def alone(self, key: str, version: Version) -> list[Judgement]:
-        """What the matrix says of a part beside what has no version: hardware that it cannot drive, and partners in an unknown version."""
+        """What the matrix says of a part beside what has no version: hardware, the provider, and partners in an unknown version."""
         cached = (key, version.key)
         if cached not in self._alone:
             part = self.situation.by_key[key]
             versions = part.standing(version)
             self._alone[cached] = [
                 *self._beside_itself(part, version),
-                *(item for each in versions for item in (*self._on_hardware(part, each), *self._beside_unknown(part, each))),
+                *(item for each in versions for item in (*self._on_hardware(part, each), *self._at_provider(part, each), *self._beside_unknown(part, each))),
             ]
         return self._alone[cached]
 
@@ -175,25 +179,44 @@ class Pairs:
         """The oldest and the newest of a mix."""
         versions = part.standing(version)
         if len(versions) > 1 and self.matrix.between(part.component, part.component):
+            first, last = versions[0], versions[-1]
+            names = [f"{part.component} {one.release}" for one in (first, last)]
+            found = []
             for scope in self.situation.places(part):
-                verdict = self.matrix.verdict((part.component, versions[0]), (part.component, versions[-1]), {**scope, "topology": ("ha",)})
+                verdict = self.matrix.verdict((part.component, first), (part.component, last), {**scope, "topology": ("ha",)})
                 if verdict.grade == "broken":
-                    names = [f"{part.component} {one.release}" for one in (versions[0], versions[-1])]
-                    yield Judgement(names[0], names[1], (part.key, part.key), verdict, relied_on=False)
-                    return
+                    found.append(Judgement(names[0], names[1], (part.key, part.key), verdict, False, _violated(verdict, part.component, first, last)))
+            if worst := _merged(found):
+                yield worst
 
     def _on_hardware(self, part: Part, version: Version) -> Iterator[Judgement]:
         for hardware in self.situation.hardware:
-            if not self.matrix.between(part.component, hardware):
-                continue
-            for scope in [self.situation.scope(part.pool)] if part.pool else self.situation.cluster_scopes:
+            found = []
+            for scope in self.situation.places(part) if self.matrix.between(part.component, hardware) else ():
                 verdict = self.matrix.verdict((part.component, version), (hardware, None), scope)
                 if verdict.grade != "broken":  # hardware need not be vouched for; what to bear in mind stays
                     verdict = Verdict("unknown", cautions=verdict.cautions)
                 if verdict.grade == "broken" or verdict.cautions:
                     where = "/".join(scope.get(self.situation.hardware[hardware], ("hardware",)))
-                    yield Judgement(f"{part.component} {version.release}", where, (part.key, hardware), verdict, relied_on=False)
-                    break
+                    names = (f"{part.component} {version.release}", where)
+                    found.append(Judgement(*names, (part.key, hardware), verdict, False, _violated(verdict, part.component, version, None)))
+            if worst := _merged(found):
+                yield worst
+
+    def _at_provider(self, part: Part, version: Version) -> Iterator[Judgement]:
+        """What the provider has on offer."""
+        provider = self.situation.offering
+        if not provider or not self.related(provider, part.component):
+            return
+        found = []
+        for scope in self.situation.places(part):
+            verdict = self.matrix.verdict((provider, None), (part.component, version), scope, self.situation.context)
+            relied = self.matrix.relies(provider, part.component, scope)
+            if relied or verdict.grade == "broken":
+                names = (provider, f"{part.component} {version.release}")
+                found.append(Judgement(*names, (provider, part.key), verdict, relied, _violated(verdict, provider, None, version)))
+        if worst := _merged(found):
+            yield worst
 
     def _beside_unknown(self, part: Part, version: Version) -> Iterator[Judgement]:
         for name, pool in self.situation.unversioned:
@@ -212,31 +235,52 @@ class Pairs:
 
     def thirds(self, one: str, other: str) -> tuple[str, ...]:
         """Keys of further parts whose version decides whether a claim about the two holds."""
+        return tuple(self._ranges_of_thirds(one, other))
+
+    def _ranges_of_thirds(self, one: str, other: str) -> dict[str, list[str]]:
+        """Third parts, each with the ranges that claims about the two ask it to be in."""
         if (one, other) not in self._thirds:
             first, second = self.situation.by_key[one], self.situation.by_key[other]
             pool = first.pool or second.pool
             claims = [claim for a in self._names(first, second) for b in self._names(second, first) for claim in self.matrix.between(a, b)]
-            named = {name for claim in claims if isinstance(when := claim.detail.get("when"), Mapping) for name in when}
-            keys = [key for name in sorted(named) for key in (name, f"{name}@{pool}") if key in self.situation.by_key and key not in (one, other)]
-            self._thirds[one, other] = tuple(keys)
+            found: dict[str, list[str]] = {}
+            for claim in claims:
+                when = claim.detail.get("when")
+                for name, text in when.items() if isinstance(when, Mapping) else ():
+                    for key in (name, f"{name}@{pool}"):
+                        if key in self.situation.by_key and key not in (one, other) and text not in found.setdefault(key, []):
+                            found[key].append(text)
+            self._thirds[one, other] = dict(sorted(found.items()))
         return self._thirds[one, other]
+
+    def _standing_in(self, one: str, other: str, beside: Versions) -> dict[str, Version]:
+        """The versions beside a pair, each replaced by the first that was seen to be in the same of the ranges that claims ask about."""
+        found = {}
+        for key, version in beside.items():
+            memory = self._alike.setdefault((one, other, key), {})
+            if version.key not in memory:
+                lineage = self.matrix.lineage(self.situation.by_key[key].component)
+                inside = tuple(version in parse_range(text, lineage) for text in self._ranges_of_thirds(one, other)[key])
+                memory[version.key] = next((known for known, known_inside in memory.values() if known_inside == inside), version), inside
+            found[key] = memory[version.key][0]
+        return found
 
     def judge(self, one: str, one_version: Version, other: str, other_version: Version, beside: Versions | None = None) -> Judgement | None:
         """What the matrix says of two parts at two versions, with the versions of the `thirds` beside them; None if it has nothing to say.
 
         Where a part runs in several versions now, its start version stands for all of them, and the worst counts.
         """
-        around = tuple(sorted((key, version.key) for key, version in (beside or {}).items()))
-        key = (one, one_version.key, other, other_version.key, around)
+        beside = self._standing_in(one, other, beside) if beside else {}
+        key = (one, one_version.key, other, other_version.key, *(version.key for version in beside.values()))
         if key not in self._cache:
             first, second = self.situation.by_key[one], self.situation.by_key[other]
-            context = {**self.situation.context, **{name.partition("@")[0]: version for name, version in (beside or {}).items()}}
+            context = {**self.situation.context, **{name.partition("@")[0]: version for name, version in beside.items()}}
             found = [self._judge(first, a, second, b, context) for a in first.standing(one_version) for b in second.standing(other_version)]
-            self._cache[key] = min((item for item in found if item is not None), key=_badness, default=None)
+            self._cache[key] = _merged([item for item in found if item is not None])
         return self._cache[key]
 
     def _judge(self, one: Part, one_version: Version, other: Part, other_version: Version, context: Mapping[str, Version | None]) -> Judgement | None:
-        worst: Judgement | None = None
+        judged: list[Judgement] = []
         for a in self._names(one, other):
             a_version = self._version_as(one, one_version, a)
             for b in self._names(other, one):
@@ -255,10 +299,9 @@ class Pairs:
                     names = [f"{a} {a_version.release}", f"{b} {b_version.release}"]
                     if not self.matrix.relies(a, b, scope) and self.matrix.relies(b, a, scope):
                         names.reverse()
-                    found = Judgement(names[0], names[1], (one.key, other.key), verdict, relied)
-                    if worst is None or _badness(found) < _badness(worst):
-                        worst = found
-        return worst
+                    violations = _violated(verdict, a, a_version, b_version)
+                    judged.append(Judgement(names[0], names[1], (one.key, other.key), verdict, relied, violations))
+        return _merged(judged)
 
     def _version_as(self, part: Part, version: Version, name: str) -> Version | None:
         return self.operand_version(part.component, version, name) if name in self.operands.get(part.component, ()) else version
@@ -277,14 +320,31 @@ class Pairs:
                 found.append(scope)
         return found or list(self.situation.cluster_scopes)
 
+    @cached_property
+    def _touching(self) -> dict[str, list[tuple[str, str]]]:
+        """Part -> the pairs that it is in, or decides about as a third part."""
+        found: dict[str, list[tuple[str, str]]] = {part.key: [] for part in self.situation.parts}
+        for one, other in self.keys:
+            for key in (one, other, *self.thirds(one, other)):
+                found[key].append((one, other))
+        return found
+
     def all(self, versions: Versions) -> list[Judgement]:
         """Judgements of every pair at the given versions, worst first."""
+        return self._judgements(self.keys, versions, versions)
+
+    def touching(self, parts: Iterable[str], versions: Versions) -> list[Judgement]:
+        """Judgements of the pairs that these parts are in, or decide about, worst first."""
+        keys = list(parts)
+        return self._judgements(dict.fromkeys(pair for key in keys for pair in self._touching[key]), versions, keys)
+
+    def _judgements(self, pairs: Iterable[tuple[str, str]], versions: Versions, lone: Iterable[str]) -> list[Judgement]:
         found = []
-        for one, other in self.keys:
+        for one, other in pairs:
             judgement = self.judge(one, versions[one], other, versions[other], {key: versions[key] for key in self.thirds(one, other)})
             if judgement is not None:
                 found.append(judgement)
-        found += [judgement for key, version in versions.items() for judgement in self.alone(key, version)]
+        found += [judgement for key in lone for judgement in self.alone(key, versions[key])]
         return sorted(found, key=lambda item: (ORDER.index(item.grade), item.keys))
 
     def claims(self, judgements: list[Judgement]) -> list[Claim]:
@@ -293,8 +353,31 @@ class Pairs:
 
 
 def is_no_worse(judgement: Judgement, now: Judgement | None) -> bool:
-    """Whether a broken pair only breaks what the cluster breaks already: no claim is violated that is not violated now."""
-    return now is not None and now.grade == "broken" and set(judgement.verdict.claims) <= set(now.verdict.claims)
+    """Whether a broken pair only breaks what the cluster breaks already: no demand is violated that is not violated now, and none by more."""
+    return now is not None and all(
+        any(claim.asks_no_more_than(before) and by <= by_now for before, by_now in now.violations) for claim, by in judgement.violations
+    )
+
+
+def _violated(verdict: Verdict, one: str, one_version: Version | None, other_version: Version | None) -> tuple[tuple[Claim, int], ...]:
+    if verdict.grade != "broken":
+        return ()
+    ways = {True: (one_version, other_version), False: (other_version, one_version)}
+    return tuple((claim, excess(claim, *ways[claim.subject == one])) for claim in verdict.claims)
+
+
+def _merged(found: Sequence[Judgement]) -> Judgement | None:
+    """The worst of several judgements of one pair, with what any of them violates."""
+    if not found:
+        return None
+    worst = min(found, key=_badness)
+    if worst.grade != "broken" or len(found) == 1:
+        return worst
+    most: dict[Claim, int] = {}
+    for judgement in found:
+        for claim, by in judgement.violations:
+            most[claim] = max(by, most.get(claim, 0))
+    return replace(worst, violations=tuple(most.items()))
 
 
 def _is_default(claim: Claim) -> bool:

@@ -54,8 +54,8 @@ def _enables(journey: Journey, position: int, move: MoveOf, names: Mapping[int, 
 
 def _worse(journey: Journey, stage: Stage, versions: Mapping[str, Version], key: str) -> Judgement | None:
     """A pair of *key* that would be broken or unknown at *versions* and is better as planned."""
-    planned = {judgement.keys: judgement.grade for judgement in journey.pairs.all(stage.after)}
-    for judgement in journey.pairs.all(versions):
+    planned = {judgement.keys: judgement.grade for judgement in journey.pairs.touching([key], stage.after)}
+    for judgement in journey.pairs.touching([key], versions):
         if (
             key in judgement.keys
             and set(judgement.keys) & (stage.keys - {key} or stage.keys)
@@ -83,8 +83,8 @@ def _after(journey: Journey, position: int, move: MoveOf, names: Mapping[int, st
             return None
         versions = {**stage.before, move.part.key: move.end}
         planned = {**stage.after, move.part.key: move.end}
-        good = {judgement.keys: judgement.grade for judgement in journey.pairs.all(planned)}
-        for judgement in journey.pairs.all(versions):
+        good = {judgement.keys: judgement.grade for judgement in journey.pairs.touching([move.part.key], planned)}
+        for judgement in journey.pairs.touching([move.part.key], versions):
             if (
                 move.part.key in judgement.keys
                 and judgement.grade in ("broken", "unknown")

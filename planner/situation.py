@@ -82,6 +82,12 @@ class Situation:
         return subject.role if subject else ""
 
     @cached_property
+    def offering(self) -> str:
+        """The provider, if the knowledge base knows what it offers and it has no version of its own; else the empty string."""
+        name = _provider(self.matrix, self.state)
+        return name if name and not self.matrix.releases(name, out_only=False) else ""
+
+    @cached_property
     def context(self) -> dict[str, None]:
         """What is known not to be there, for claims that only hold beside it."""
         return dict.fromkeys(sorted(self.absent))
@@ -95,6 +101,11 @@ class Situation:
         """Whether moving the part empties its nodes."""
         subject = self.matrix.subjects.get(part.component)
         return bool(part.pool and subject and subject.component.get("part_of_drain"))
+
+    def moves_with(self, part: Part) -> str:
+        """Component with which a part moves in one step; empty: it moves alone."""
+        subject = self.matrix.subjects.get(part.component)
+        return str(subject.component.get("moves_with", "")) if subject else ""
 
     @cached_property
     def common_scope(self) -> dict[str, tuple[str, ...]]:
@@ -193,6 +204,9 @@ def resolve(matrix: Matrix, state: ClusterState) -> Situation:
             raise InputError(f"{with_field}: {name} belongs to {_home(matrix, name)}, not to components")
         else:
             parts.append(_part(matrix, name, "", [component.version], with_field))
+    provider = _provider(matrix, state)
+    if provider and matrix.releases(provider, out_only=False) and provider not in (*(part.component for part in parts), *(name for name, _ in unversioned)):
+        unversioned.append((provider, ""))
     parts[1:] = sorted(parts[1:], key=lambda part: part.component)
     for index, pool in enumerate(state.pools):
         parts.extend(_pool_parts(matrix, agent, pool, index, gaps, unversioned))
@@ -245,6 +259,12 @@ def _by_role(matrix: Matrix, role: str) -> str:
         if subject.role == role:
             return subject.id
     raise InputError(f"the knowledge base has no component with the role {role}")
+
+
+def _provider(matrix: Matrix, state: ClusterState) -> str:
+    """Subject of the cluster's provider, if it has one."""
+    found = (subject.id for subject in matrix.subjects.values() if subject.role == "provider" and state.provider in (subject.id, *subject.aliases))
+    return next(found, "")
 
 
 def _home(matrix: Matrix, name: str) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
-from compat import Matrix, Verdict, Version
+from compat import Claim, Matrix, Verdict, Version
 from compat.hops import resolve_hop
 from compat.scope import Scope
+from compat.verdicts import excess
 from planner.errors import PlanFileError
 from planner.situation import Part, Situation, resolve
 from planner.state import ClusterState
@@ -113,26 +114,34 @@ class _Replay:
         return moved
 
     def broken_before(self, pair: tuple[str, str]) -> bool:
-        """Whether the pair violates only claims that the start violates with the same parts."""
+        """Whether the pair violates only what the start violates with the same parts, and nothing by more."""
         keys = tuple(name.split(" ")[0] for name in pair)
         now = self.violated(*keys)
         kept, self.versions = self.versions, self.begun
         then = self.violated(*keys)
         self.versions = kept
-        return bool(then) and now <= then
+        return bool(then) and all(any(claim.asks_no_more_than(old) and by <= before for old, before in then) for claim, by in now)
 
-    def violated(self, key: str, other: str) -> set[str]:
+    def violated(self, key: str, other: str) -> list[tuple[Claim, int]]:
+        """Claims that two parts violate as they are, and by how many minors where that can be said."""
         part = self.situation.by_key[key]
-        found: set[str] = set()
-        if other in self.situation.by_key:
-            verdicts = [verdict for verdict, _ in self.verdicts(part, self.situation.by_key[other])]
+        if other in self.situation.by_key and other != key:
+            found = [(verdict, sides) for verdict, _, sides in self.verdicts(part, self.situation.by_key[other])]
         else:
             scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
-            verdicts = [self.matrix.verdict((part.component, version), (other, None), scope) for scope in scopes for version in self.running(part)]
-        for verdict in verdicts:
-            if verdict.grade == "broken":
-                found |= {claim.id for claim in verdict.claims}
-        return found
+            found = [
+                (self.matrix.verdict((part.component, version), (other, None), scope), {part.component: version})
+                for scope in scopes
+                for version in self.running(part)
+                if other != key
+            ]
+            found += [(verdict, {}) for verdict in self.mixtures(part)] if other == key else []
+        return [
+            (claim, excess(claim, sides.get(claim.subject), sides.get(claim.object)))
+            for verdict, sides in found
+            if verdict.grade == "broken"
+            for claim in verdict.claims
+        ]
 
     def drain(self, step: Mapping[str, Any], moved: list[_Moved]) -> Iterator[str]:
         pools = {
@@ -144,7 +153,8 @@ class _Replay:
             nodes["gpu_nodes" if pool.has_gpus else "other_nodes"] += 1 if pool.nodes is None else pool.nodes
         if nodes != dict(step["drains"]):
             yield f"{step['id']}: says it drains {dict(step['drains'])}, it drains {nodes}"
-        if len({self.situation.by_key[key].pool for key, *_ in moved}) > 1 or (not step["pool"] and len(moved) > 1):
+        alone = [part for key, *_ in moved if not self.situation.moves_with(part := self.situation.by_key[key])]
+        if len({self.situation.by_key[key].pool for key, *_ in moved}) > 1 or (not step["pool"] and len(alone) > 1):
             yield f"{step['id']}: moves parts that no drain joins"
 
     def cited(self, step: Mapping[str, Any]) -> Iterator[str]:
@@ -209,10 +219,15 @@ class _Replay:
                 self.matrix.verdict((part.component, version), (name, None), scope).grade == "broken" for scope in scopes for version in self.running(part)
             ):
                 yield name, "broken"
-        mix = self.running(part)
-        if len(mix) > 1 and any(
-            self.matrix.verdict((part.component, mix[0]), (part.component, mix[-1]), {**scope, "topology": ("ha",)}).grade == "broken" for scope in scopes
-        ):
+        provider = self.situation.offering
+        for version in self.running(part) if provider else ():
+            verdicts = [
+                (self.matrix.verdict((provider, None), (part.component, version), scope, dict.fromkeys(self.situation.absent)), scope) for scope in scopes
+            ]
+            grades = [verdict.grade for verdict, scope in verdicts if verdict.grade == "broken" or self.matrix.relies(provider, part.component, scope)]
+            if grades:
+                yield provider, min(grades, key=lambda grade: _WORSE[grade])
+        if any(verdict.grade == "broken" for verdict in self.mixtures(part)):
             yield part.key, "broken"
         for name, pool in self.situation.unversioned:
             meets = not (pool and part.pool) or pool == part.pool
@@ -221,9 +236,16 @@ class _Replay:
             if meets and any(self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope) for scope in places):
                 yield f"{name}@{pool}" if pool else name, "unknown"
 
+    def mixtures(self, part: Part) -> list[Verdict]:
+        """Verdicts of the oldest with the newest of a mix."""
+        mix = self.running(part)
+        scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
+        both = [(part.component, mix[0]), (part.component, mix[-1])]
+        return [self.matrix.verdict(both[0], both[1], {**scope, "topology": ("ha",)}) for scope in scopes] if len(mix) > 1 else []
+
     def pair(self, one: Part, other: Part) -> str | None:
         worst: str | None = None
-        for verdict, relied in self.verdicts(one, other):
+        for verdict, relied, _ in self.verdicts(one, other):
             grade = verdict.grade if relied or verdict.grade == "broken" else None
             if grade is not None and (worst is None or _WORSE[grade] < _WORSE[worst]):
                 worst = grade
@@ -239,13 +261,14 @@ class _Replay:
         present = {part.component: self.versions[part.key] for part in self.situation.parts if part.pool in ("", pool)}
         return {**dict.fromkeys(self.situation.absent), **present}
 
-    def verdicts(self, one: Part, other: Part) -> Iterator[tuple[Verdict, bool]]:
-        """Verdicts under all names and in all places in which two parts meet, each with whether the pair is relied on."""
+    def verdicts(self, one: Part, other: Part) -> Iterator[tuple[Verdict, bool, dict[str, Version]]]:
+        """Verdicts under all names and in all places in which two parts meet, each with whether the pair is relied on and the versions."""
         for a, a_version, a_own in self.faces(one, other):
             for b, b_version, b_own in self.faces(other, one):
                 for scope in self.scopes(a, one, b, other):
                     verdict = self.matrix.verdict((a, a_version), (b, b_version), scope, self.context(one.pool or other.pool))
-                    yield verdict, a_own and b_own and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
+                    relied = a_own and b_own and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
+                    yield verdict, relied, {a: a_version, b: b_version}
 
     def faces(self, part: Part, beside: Part) -> Iterator[tuple[str, Version, bool]]:
         """Names and versions under which claims speak of a part: itself, its operands, and Kubernetes where a runtime means the kubelet."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import combinations, pairwise, product
 from typing import TypeVar
 
+from planner.solver.classes import Class
 from planner.solver.problem import Move, Problem, State
 
 __all__ = ["Component", "Part", "backward", "difference", "trace"]
@@ -144,10 +145,12 @@ class Part:
 
 
 class Component(Part):
-    """A part beside the core. Cost tables are numbered, so that equal ones are worked on once."""
+    """A part beside the core, for all that are alike. Cost tables are in units, and numbered, so that equal ones are worked on once."""
 
-    def __init__(self, problem: Problem, variables: tuple[int, ...], core: Part) -> None:
+    def __init__(self, problem: Problem, alike: Class, core: Part) -> None:
+        variables = alike.members[0]
         super().__init__(problem, variables, core.variables)
+        self.alike = alike
         self._core = core
         self.costs: list[dict[State, int]] = []
         self._numbers: dict[tuple[tuple[State, int], ...], int] = {}
@@ -160,7 +163,7 @@ class Component(Part):
         self._narrow = tuple(self.near.index(v) for v in self._relaxed.near)
         self._togo = self._remaining(self._relaxed)
         self.least = self._togo.get((tuple(problem.start[v] for v in self._relaxed.near), self.start))
-        """Least cost that this component has if the core goes the way that suits it best; None if it has no way at all."""
+        """Least cost, in units, of one of these components if the core goes the way that suits it best; None if it has no way at all."""
         self._limit: int | None = None
 
     def restrict(self, slack: int | None) -> None:
@@ -221,20 +224,20 @@ class Component(Part):
         return done
 
     def bound(self, number: int, core: State) -> int | None:
-        """Least cost, so far and still to come, if the core goes the way that suits this component best."""
+        """Least cost of all that are alike, so far and still to come, if the core goes the way that suits them best."""
         near = self._relaxed.look(core)
         key = (number, near)
         if key not in self._bounds:
             ways = [cost + rest for s, cost in self.costs[number].items() if (rest := self._togo.get((near, s))) is not None]
-            self._bounds[key] = min(ways, default=None)
+            self._bounds[key] = self.alike.scaled(min(ways)) if ways else None
         return self._bounds[key]
 
     def end(self, number: int, near: State) -> int | None:
-        """Least cost of ending with the core where it is."""
+        """Least cost of all that are alike of ending with the core where it is."""
         key = (number, near)
         if key not in self._ends:
             ways = [cost + last for s, cost in self.costs[number].items() if (last := self.ending(s, near)) is not None]
-            self._ends[key] = min(ways, default=None)
+            self._ends[key] = self.alike.scaled(min(ways)) if ways else None
         return self._ends[key]
 
     def _bounding(self) -> tuple[int, ...]:

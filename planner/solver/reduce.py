@@ -6,15 +6,21 @@ cost: no table is stricter there, every way in leads there, too, and every way o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from planner.solver.problem import Problem, Table, Transition, Variable
 
 __all__ = ["reduce"]
 
 
-def reduce(problem: Problem) -> tuple[Problem, tuple[tuple[int, ...], ...]]:
-    """Return the problem without dominated values, and per variable the old number of each value that is left."""
+def reduce(problem: Problem, may_stand_in: Callable[[int, int, int], bool] = lambda *_: True) -> tuple[Problem, tuple[tuple[int, ...], ...]]:
+    """Return the problem without dominated values, and per variable the old number of each value that is left.
+
+    Args:
+        problem: what is to be solved.
+        may_stand_in: whether for a variable a value may be left out in favour of another one, as far as the caller knows more.
+    """
     alive = [list(range(len(variable.values))) for variable in problem.variables]
     ways_in, ways_on = _ways(problem)
     views = _views(problem)
@@ -25,7 +31,7 @@ def reduce(problem: Problem) -> tuple[Problem, tuple[tuple[int, ...], ...]]:
             for value in list(values):
                 if value == problem.start[variable]:
                     continue
-                others = [other for other in reversed(values) if other > value]
+                others = [other for other in reversed(values) if other > value and may_stand_in(variable, value, other)]
                 if any(_dominated(problem, variable, value, other, values, ways_in, ways_on, views[variable], alive) for other in others):
                     values.remove(value)
                     changed = True
@@ -41,9 +47,34 @@ def _ways(problem: Problem) -> tuple[dict[tuple[int, int], dict[int, int]], dict
     return ways_in, ways_on
 
 
-def _views(problem: Problem) -> list[list[tuple[Table, int]]]:
-    """Per variable its tables, and its place in each."""
-    return [[(table, table.variables.index(variable)) for table in problem.tables if variable in table.variables] for variable in range(len(problem.variables))]
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A table as one of its variables sees it."""
+
+    table: Table
+    place: int
+    forbidden: Mapping[int, list[tuple[int, ...]]]
+    """Value of the variable -> forbidden combinations that have it."""
+    prices: tuple[tuple[Mapping[tuple[int, ...], int], Mapping[int, list[tuple[tuple[int, ...], int]]]], ...]
+    """Entry and landing costs: all of them, and by value of the variable."""
+
+
+def _views(problem: Problem) -> list[list[_View]]:
+    """Per variable its tables."""
+    found: list[list[_View]] = [[] for _ in problem.variables]
+    for table in problem.tables:
+        for place, variable in enumerate(table.variables):
+            forbidden: dict[int, list[tuple[int, ...]]] = {}
+            for combination in table.forbidden:
+                forbidden.setdefault(combination[place], []).append(combination)
+            prices = []
+            for given in (table.entry, table.landing):
+                by_value: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+                for combination, price in given.items():
+                    by_value.setdefault(combination[place], []).append((combination, price))
+                prices.append((given, by_value))
+            found[variable].append(_View(table, place, forbidden, tuple(prices)))
+    return found
 
 
 def _dominated(
@@ -54,7 +85,7 @@ def _dominated(
     values: list[int],
     ways_in: dict[tuple[int, int], dict[int, int]],
     ways_on: dict[tuple[int, int], dict[int, int]],
-    views: list[tuple[Table, int]],
+    views: list[_View],
     alive: list[list[int]],
 ) -> bool:
     goal = problem.goal[variable]
@@ -70,24 +101,26 @@ def _dominated(
     for end, cost in ways_on.get((variable, value), {}).items():
         if end in values and end != other and onward.get(end, cost + 1) > cost:
             return False
-    return all(_no_stricter(table, place, value, other, alive) for table, place in views)
+    return all(_no_stricter(view, value, other, alive) for view in views)
 
 
-def _no_stricter(table: Table, place: int, value: int, other: int, alive: list[list[int]]) -> bool:
-    def moved(combination: tuple[int, ...], to: int) -> tuple[int, ...]:
-        return (*combination[:place], to, *combination[place + 1 :])
+def _no_stricter(view: _View, value: int, other: int, alive: list[list[int]]) -> bool:
+    """Whether *other* is allowed wherever *value* is, at no higher price."""
+    table, place = view.table, view.place
+
+    def moved(combination: tuple[int, ...]) -> tuple[int, ...]:
+        return (*combination[:place], value, *combination[place + 1 :])
 
     def living(combination: tuple[int, ...]) -> bool:
         return all(item in alive[variable] for index, (variable, item) in enumerate(zip(table.variables, combination, strict=True)) if index != place)
 
-    if any(combination[place] == other and living(combination) and moved(combination, value) not in table.forbidden for combination in table.forbidden):
+    if any(moved(combination) not in table.forbidden and living(combination) for combination in view.forbidden.get(other, ())):
         return False
-    for prices in (table.entry, table.landing):
-        for combination, price in prices.items():
-            if combination[place] == other and living(combination):
-                origin = moved(combination, value)
-                if origin not in table.forbidden and prices.get(origin, 0) < price:
-                    return False
+    for prices, by_value in view.prices:
+        for combination, price in by_value.get(other, ()):
+            origin = moved(combination)
+            if prices.get(origin, 0) < price and origin not in table.forbidden and living(combination):
+                return False
     return True
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, replace
 
+from planner.solver.classes import classify
 from planner.solver.order import canonical
 from planner.solver.parts import Component, Part, backward, difference, trace
 from planner.solver.problem import Move, Problem, State, least_unit, unpack
@@ -46,10 +47,10 @@ def solve(problem: Problem) -> Solution | None:
 
 class _Search:
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
         core, parts = split(problem)
+        self.problem, classes = classify(problem, parts)
         self.core = Part(problem, core, ())
-        self.parts = [Component(problem, part, self.core) for part in parts]
+        self.parts = [Component(self.problem, alike, self.core) for alike in classes]
         self.togo = self._core_remaining()
 
     def _core_remaining(self) -> dict[State, int]:
@@ -84,11 +85,14 @@ class _Search:
         A solution that costs at most *slack* more than the bound has no component that costs more than *slack* above its least. So what
         is found within the slack, looking at nothing beyond it, is optimal.
         """
-        least = [part.least for part in self.parts]
         base = self.togo.get(self.core.start)
-        if base is None or None in least:
+        if base is None:
             return None
-        bound = base + sum(cost for cost in least if cost is not None)
+        bound = base
+        for part in self.parts:
+            if part.least is None:
+                return None
+            bound += part.alike.scaled(part.least)
         for kept in (3, 2, 1):
             slack = least_unit(max(self.problem.width - kept, 0)) - 1
             found = self._within(slack, bound + slack)
@@ -172,7 +176,9 @@ class _Search:
         segments: list[list[Move]] = [[] for _ in path]
         for part in self.parts:
             for place, found in enumerate(trace(part, [part.look(core) for core in path])):
-                segments[place].extend(found)
+                for member in part.alike.members:
+                    name = dict(zip(part.variables, member, strict=True))
+                    segments[place].extend(tuple((name[variable], one, other) for variable, one, other in move) for move in found)
         moves: list[Move] = []
         for place, core in enumerate(path):
             moves.extend(segments[place])

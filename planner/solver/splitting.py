@@ -8,7 +8,7 @@ from planner.solver.problem import Problem
 
 __all__ = ["split"]
 
-_LIMIT = 600
+_LIMIT = 6000
 """Largest number of value combinations of a component before one of its variables joins the core."""
 
 

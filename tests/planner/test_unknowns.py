@@ -241,8 +241,8 @@ def test_a_name_that_is_not_known_is_said(real: Matrix, field: str, says: str) -
 
 def test_what_the_plan_does_not_know_of_the_provider_is_said(real: Matrix) -> None:
     """Naming a provider whose limits are not in the knowledge base does not make them known."""
-    found = make(real, "kubernetes: 1.33.5\nprovider: eks", "1.34")
-    assert any("the limits of eks itself" in finding.text for finding in found.findings)
+    found = make(real, "kubernetes: 1.33.5\nprovider: microk8s", "1.34")
+    assert any("the limits of microk8s itself" in finding.text for finding in found.findings)
 
 
 def test_a_runtime_that_no_list_names_is_not_taken_for_better(real: Matrix) -> None:
