@@ -234,8 +234,8 @@ class Component(Entry):
         "other"
     )
     relies_on: dict[str, Reliance] = Field(default_factory=dict)
-    channels: list[str] = Field(default_factory=lambda: ["stable"])
-    """Channels whose releases a plan may land on."""
+    channels: list[str] = Field(default_factory=list)
+    """Channels whose releases a plan may land on; none named: all but pre-releases and what is only announced."""
     node_pairs: bool = False
     """Whether its pairs with the control plane are about the node agent beside it (a container runtime)."""
     assume_with: str = ""
