@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from itertools import islice
@@ -20,6 +20,8 @@ from typing import Any
 
 from compat.claims import Claim, LifeCycle, Release, Subject
 from compat.errors import InputError, UnknownComponentError, UnknownVersionError
+from compat.layers import Acceptance, read_overlay
+from compat.layers import configured_overlays as find_overlays
 from compat.scope import Fit, Match, Scope, ScopeWords
 from compat.store import Snapshot, Store, open_store
 from compat.verdicts import Part, Question, Verdict, judge
@@ -49,18 +51,25 @@ class Matrix:
         self._lines: dict[str, _Lines] = {}
 
     @classmethod
-    def load(cls, as_of: date | None = None, data: Path | None = None) -> Matrix:
+    def load(cls, as_of: date | None = None, data: Path | None = None, *, overlays: Iterable[Path | str] = (), configured_overlays: bool = True) -> Matrix:
         """Open the knowledge base as it was on a day.
 
         Args:
             as_of: the day; default: today.
             data: a folder of knowledge files instead of the built-in one.
+            overlays: overlay files on top of it.
+            configured_overlays: also read those of the configured folders, see docs/data-format.md.
 
         Raises:
+            DocumentError: if an overlay cannot be read.
             KnowledgeError: if a file has faults.
             StoreError: if there is no knowledge.
         """
-        return cls(open_store(data), as_of or date.today())
+        paths = [*map(Path, overlays), *(find_overlays() if configured_overlays else ())]
+        once: dict[Path, Path] = {}
+        for path in paths:
+            once.setdefault(path.resolve(), path)  # a file that is given and configured is read where it is given
+        return cls(open_store(data, [read_overlay(path) for path in once.values()]), as_of or date.today())
 
     def on(self, day: date) -> Matrix:
         """The same knowledge as of another day."""
@@ -70,7 +79,12 @@ class Matrix:
     def snapshot(self) -> Snapshot:
         """Which knowledge this is."""
         meta = self.store.meta
-        return Snapshot(meta["version"], self.as_of, int(meta["schema"]), meta["digest"])
+        return Snapshot(meta["version"], self.as_of, int(meta["schema"]), meta["digest"], self.store.layers())
+
+    @cached_property
+    def acceptances(self) -> list[Acceptance]:
+        """Risks that the layers accept, expired ones included."""
+        return self.store.acceptances() if self.snapshot.layers else []
 
     @cached_property
     def words(self) -> ScopeWords:

@@ -1,0 +1,128 @@
+"""Layers: the users' own knowledge on top of the built-in one.
+
+An overlay file adds claims, releases and private components, bans versions, retires claims of other layers and accepts risks. It never
+edits a claim. Its form is in `compat.overlay_schema`; this module finds the files and holds what else than claims comes out of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from compat.errors import DocumentError, Fault, InputError, printable
+
+__all__ = ["MAX_BYTES", "Acceptance", "Layer", "OverlayText", "Retirement", "combined_digest", "configured_overlays", "overlays_in", "read_overlay"]
+
+MAX_BYTES = 8 * 1024 * 1024
+"""Largest file of the knowledge base or overlay that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One overlay that an answer rests on."""
+
+    id: str
+    title: str
+    as_of: date
+    digest: str
+    """Over the bytes of its file, as ``sha256:...``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """A claim that another layer takes out of use."""
+
+    claim: str
+    layer: str
+    reason: str
+    said: date
+    """The claim does not count from that day on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """A risk that somebody accepts until a day."""
+
+    id: str
+    """Id of the pair or hop, as the hold of a plan gives it."""
+    owner: str
+    expires: date
+    """Last day on which it counts."""
+    reason: str
+    layer: str
+
+    def counts_on(self, day: date) -> bool:
+        """Whether the acceptance has not expired on *day*."""
+        return day <= self.expires
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayText:
+    """An overlay file as it was read: once, so that digest and content are of the same bytes."""
+
+    path: str
+    """How messages call it."""
+    content: bytes
+
+    @property
+    def name(self) -> str:
+        """Name of the file without folders; what the store remembers, since it is the same on every machine."""
+        return Path(self.path).name
+
+    @property
+    def digest(self) -> str:
+        """Digest of the content."""
+        return f"sha256:{hashlib.sha256(self.content).hexdigest()}"
+
+
+def read_overlay(path: Path) -> OverlayText:
+    """Read the bytes of an overlay file.
+
+    Raises:
+        DocumentError: if it cannot be read or is too large.
+    """
+    shown = printable(path, 200)
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise DocumentError([Fault(shown, f"cannot read the overlay: {error.strerror or error}")]) from error
+    if len(content) > MAX_BYTES:
+        raise DocumentError([Fault(shown, f"the overlay is larger than {MAX_BYTES:,} bytes, the most that is read")])
+    return OverlayText(shown, content)
+
+
+def overlays_in(folder: Path) -> list[Path]:
+    """Return the overlay files of *folder*, in name order; none if it is not there."""
+    return sorted(path for path in folder.glob("*.yaml") if path.is_file())
+
+
+def configured_overlays() -> list[Path]:
+    """Return the overlay files of the configured folders: the user's own, then those that ``kb update`` wrote.
+
+    Raises:
+        InputError: if ``COMPAT_OVERLAY_DIR`` names no folder; bans that are silently not read would be worse.
+    """
+    own, updates = os.environ.get("COMPAT_OVERLAY_DIR"), os.environ.get("COMPAT_UPDATE_DIR")
+    if own and not Path(own).is_dir():
+        raise InputError(f"COMPAT_OVERLAY_DIR: there is no folder {printable(own, 200)}; make it or unset the variable")
+    return [*overlays_in(Path(own) if own else _user_folder("overlays")), *overlays_in(Path(updates) if updates else _user_folder("updates"))]
+
+
+def _user_folder(name: str) -> Path:
+    from platformdirs import user_config_path, user_data_path
+
+    return (user_config_path if name == "overlays" else user_data_path)("compat-gpu") / name
+
+
+def combined_digest(base: str, overlays: Iterable[OverlayText]) -> str:
+    """Digest of the built-in knowledge together with overlays, in their order; *base* itself if there are none."""
+    digest = None
+    for overlay in overlays:
+        digest = digest or hashlib.sha256(f"compat layers\n{base}\n".encode())
+        digest.update(f"{overlay.name} {overlay.digest}\n".encode())
+    return f"sha256:{digest.hexdigest()}" if digest else base
