@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from cli import update_command
 from cli.options import AsOf, OutputFile, TableFormat, load_matrix, write_out
 from compat.errors import InputError, printable
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Look into the knowledge base.", no_args_is_help=True, rich_markup_mode=None)
+app.command("update")(update_command.update)
 _FORMAT = typer.Option("-o", "--output", help="Format.")
 
 

@@ -16,10 +16,12 @@ from typing import Any
 from compat.ranges import KnownRange, Range, parse_range
 from compat.versions import PLAIN, Lineage, Version
 
-__all__ = ["BUILT_IN", "GRADES", "KINDS", "Claim", "LifeCycle", "Release", "Source", "Subject"]
+__all__ = ["BUILT_IN", "GRADES", "KINDS", "NOT_OUT", "Claim", "LifeCycle", "Release", "Source", "Subject"]
 
 KINDS = ("support", "require", "conflict", "upgrade", "bundle", "lifecycle", "feature", "api", "offer", "order")
 """Kinds of claims, see docs/data-format.md."""
+NOT_OUT = frozenset(("planned", "announced"))
+"""Channels of releases that are known, but not out."""
 GRADES = ("inferred", "declared", "tested")
 """How well a claim is founded, weakest first. ``inferred`` is ours and never makes a pair safe."""
 

@@ -6,15 +6,17 @@ One model per kind of feed, told apart by ``kind``. docs/updating.md explains th
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 __all__ = [
+    "BundleKey",
     "ChartValuesFeed",
     "CiVersionsFeed",
     "EndOfLifeFeed",
     "FeatureGatesFeed",
+    "Feed",
     "FeedEntry",
     "GithubReleasesFeed",
     "HelmIndexFeed",
@@ -61,6 +63,10 @@ class Feed(BaseModel):
     subject: Name | None = None
     """Whom it serves, if not the subject of the file."""
 
+    def names(self) -> list[str]:
+        """Subjects that it speaks of."""
+        return [self.subject] if self.subject else []
+
 
 class ChannelRule(BaseModel):
     """The channel of releases whose title matches."""
@@ -93,6 +99,9 @@ class HelmIndexFeed(Feed):
     channel: Name = "stable"
     requires: Name | None = None
     """Component whose floor is the chart's ``kubeVersion``."""
+
+    def names(self) -> list[str]:
+        return [*super().names(), *([self.requires] if self.requires else [])]
 
 
 class TagFeed(Feed):
@@ -127,6 +136,9 @@ class ChartValuesFeed(TagFeed):
     requires: dict[Name, Key] = Field(default_factory=dict)
     """Component -> dotted key of a Helm constraint on its version."""
 
+    def names(self) -> list[str]:
+        return [*super().names(), *self.bundles, *self.requires]
+
 
 class CiVersionsFeed(TagFeed):
     """The versions that a project's own CI tests at a tag."""
@@ -137,6 +149,9 @@ class CiVersionsFeed(TagFeed):
     """Regular expression, searched line by line; its group ``versions`` holds versions between blanks or commas."""
     what: Annotated[str, StringConstraints(min_length=3, max_length=120)]
     """What the list is, for the summary: ``the end-to-end matrix (E2E_K8S_VERSIONS)``."""
+
+    def names(self) -> list[str]:
+        return [*super().names(), self.object]
 
 
 class EndOfLifeFeed(Feed):
@@ -157,6 +172,15 @@ class EndOfLifeFeed(Feed):
     """Searched in the cycle's label; the first that matches gives the channel of its releases. An LTS cycle without one is ``lts``."""
     branch_type: bool = False
     """Whether that channel is also the branch type of the line."""
+
+    def names(self) -> list[str]:
+        return [*super().names(), *([self.object] if self.object else [])]
+
+    @model_validator(mode="after")
+    def _offers_something(self) -> Self:
+        if (self.claim == "offer") != (self.object is not None):
+            raise ValueError("an offer needs `object`, and nothing else has one")
+        return self
 
 
 class ReleaseScheduleFeed(Feed):

@@ -42,6 +42,7 @@ class Reader:
         self.knowledge = Knowledge(vocabulary)
         self.faults: list[Fault] = []
         self.names: set[str] = set()
+        self.feeds: set[str] = set()
         self.claims = ClaimReader(self.knowledge, self.names, self.faults)
 
     def fault(self, document: Document, path: Sequence[str | int], what: str) -> None:
@@ -98,6 +99,17 @@ class Reader:
             seen.add((subject, entry.version))
             known = entry.released or entry.planned or as_of
             self.knowledge.releases.append(Release(subject, version, entry.released, known, entry.channel))
+
+    def check_feeds(self, document: Document, file: SubjectFile) -> None:
+        """Ids of feeds, over all files, and the names that feeds speak of."""
+        for index, feed in enumerate(file.feeds):
+            identity = feed.id or f"{feed.subject or file.subject}-{feed.kind}"
+            if identity in self.feeds:
+                self.fault(document, ("feeds", index), f"there is a feed {identity!r} already; give this one an `id` of its own")
+            self.feeds.add(identity)
+            for name in feed.names():
+                if name not in self.knowledge.subjects:
+                    self.fault(document, ("feeds", index), f"{identity}: {name!r} is no subject{nearest(name, list(self.knowledge.subjects))}")
 
     def check_components(self, document: Document, entries: Entries) -> None:
         """Names, scopes and patterns in what planner and matrix need to know about a subject."""
@@ -162,6 +174,7 @@ def load_knowledge(folder: Path, overlays: Sequence[OverlayText] = ()) -> Knowle
     for document, file in files:
         reader.claims.add_claims(Origin(document, file.as_of, file.sources, file.subject), file.claims, file.tables)
         reader.check_components(document, _subjects_of(file))
+        reader.check_feeds(document, file)
     if layers is not None:
         layers.read_releases()
         layers.read_claims()

@@ -15,7 +15,18 @@ from pathlib import Path
 
 from compat.errors import DocumentError, Fault, InputError, printable
 
-__all__ = ["MAX_BYTES", "Acceptance", "Layer", "OverlayText", "Retirement", "combined_digest", "configured_overlays", "overlays_in", "read_overlay"]
+__all__ = [
+    "MAX_BYTES",
+    "Acceptance",
+    "Layer",
+    "OverlayText",
+    "Retirement",
+    "combined_digest",
+    "configured_overlays",
+    "overlays_in",
+    "read_overlay",
+    "update_folder",
+]
 
 MAX_BYTES = 8 * 1024 * 1024
 """Largest file of the knowledge base or overlay that is read."""
@@ -107,10 +118,16 @@ def configured_overlays() -> list[Path]:
     Raises:
         InputError: if ``COMPAT_OVERLAY_DIR`` names no folder; bans that are silently not read would be worse.
     """
-    own, updates = os.environ.get("COMPAT_OVERLAY_DIR"), os.environ.get("COMPAT_UPDATE_DIR")
+    own = os.environ.get("COMPAT_OVERLAY_DIR")
     if own and not Path(own).is_dir():
         raise InputError(f"COMPAT_OVERLAY_DIR: there is no folder {printable(own, 200)}; make it or unset the variable")
-    return [*overlays_in(Path(own) if own else _user_folder("overlays")), *overlays_in(Path(updates) if updates else _user_folder("updates"))]
+    return [*overlays_in(Path(own) if own else _user_folder("overlays")), *overlays_in(update_folder())]
+
+
+def update_folder() -> Path:
+    """Return the folder that ``kb update`` writes: ``COMPAT_UPDATE_DIR``, or one in the user's data directory."""
+    given = os.environ.get("COMPAT_UPDATE_DIR")
+    return Path(given) if given else _user_folder("updates")
 
 
 def _user_folder(name: str) -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from compat.claim_reader import ClaimReader, Knowledge, Origin, slug
-from compat.claims import BUILT_IN, Claim
+from compat.claims import BUILT_IN, NOT_OUT, Claim, Release
 from compat.documents import Document, decode, read_document
 from compat.errors import Fault, InputError, nearest, printable
 from compat.faults import model_faults
@@ -57,13 +57,17 @@ class OverlayReader:
             self.files.append((document, file))
 
     def read_releases(self) -> None:
-        """Read releases; one that an earlier layer lists already is left out, so that an update of the program breaks nobody's file."""
+        """Read releases; one that an earlier layer lists already is left out, so that an update of the program breaks nobody's file.
+
+        One that the earlier layer only announces takes its place: it has come out.
+        """
         for document, file in self.files:
-            listed = {(release.subject, release.version.key) for release in self.knowledge.releases}
+            listed = {_place(release): release for release in self.knowledge.releases}
             before = len(self.knowledge.releases)
             self.reader.add_releases(document, file.releases, file.as_of)
-            fresh = [release for release in self.knowledge.releases[before:] if (release.subject, release.version.key) not in listed]
-            self.knowledge.releases[before:] = fresh
+            fresh = [release for release in self.knowledge.releases[before:] if _replaces(release, listed.get(_place(release)))]
+            out = {_place(release) for release in fresh}
+            self.knowledge.releases[:] = [*(release for release in self.knowledge.releases[:before] if _place(release) not in out), *fresh]
 
     def read_claims(self) -> None:
         """Read claims, bans, retirements and acceptances of all files."""
@@ -131,6 +135,15 @@ class OverlayReader:
                 note = {"by": found.layer, "reason": found.reason, "said": found.said.isoformat(), "until": _iso(claim.known_until)}
                 ends = min(found.said, claim.known_until or date.max)
                 self.knowledge.claims[place] = replace(claim, known_until=ends, detail={**claim.detail, "retired": note})
+
+
+def _place(release: Release) -> tuple[str, object, int]:
+    """What tells releases apart; a line such as 1.38 is not its first release."""
+    return release.subject, release.version.key, release.version.parts
+
+
+def _replaces(release: Release, listed: Release | None) -> bool:
+    return listed is None or (listed.channel in NOT_OUT and release.channel not in NOT_OUT)
 
 
 def _iso(day: date | None) -> str | None:

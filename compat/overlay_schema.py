@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 
 from compat.schema import ClaimEntry, Entry, Id, ReleaseEntry, ScopeValue, SourceEntry, SubSubject, TableEntry, Text, Word
 
-__all__ = ["AcceptedEntry", "BanEntry", "OverlayFile", "RetiredEntry", "overlay_schema"]
+__all__ = ["AcceptedEntry", "BanEntry", "FeedState", "OverlayFile", "RetiredEntry", "overlay_schema"]
 
 RiskId = Annotated[str, StringConstraints(min_length=3, max_length=600, pattern=r"^[!-~]+$")]
 
@@ -70,6 +70,19 @@ class BanEntry(Entry):
     """Default: the overlay file."""
 
 
+class FeedState(Entry):
+    """What one public feed added to the overlay that ``kb update`` writes, so that a feed that fails keeps what it said."""
+
+    id: Id
+    subject: Id
+    read: date
+    """Day of the last good reading."""
+    secondary: bool = False
+    releases: list[Word] = Field(default_factory=list)
+    """Versions of the subject."""
+    claims: list[Id] = Field(default_factory=list)
+
+
 class OverlayFile(Entry):
     """One overlay: users' own facts and rules, on top of the built-in knowledge."""
 
@@ -86,6 +99,8 @@ class OverlayFile(Entry):
     retired: list[RetiredEntry] = Field(default_factory=list)
     accepted: list[AcceptedEntry] = Field(default_factory=list)
     bans: list[BanEntry] = Field(default_factory=list)
+    feeds: list[FeedState] = Field(default_factory=list)
+    """Written and read by ``kb update`` only."""
 
 
 def overlay_schema() -> dict[str, Any]:

@@ -13,7 +13,8 @@ from compat.errors import Fault, InputError, KnowledgeError
 from compat.feed_schema import ChartValuesFeed, CiVersionsFeed, Feed, FeedEntry
 from compat.feeds import chart_values, ci_versions, endoflife, feature_gates, github_releases, helm_index, release_schedule
 from compat.feeds.interface import Read
-from compat.knowledge import MAX_BYTES, data_files
+from compat.knowledge import data_files
+from compat.layers import MAX_BYTES
 
 __all__ = ["READERS", "CataloguedFeed", "catalogue", "chosen"]
 
@@ -45,7 +46,7 @@ def catalogue(folder: Path) -> list[CataloguedFeed]:
     Raises:
         KnowledgeError: if a list of feeds has faults.
     """
-    form: TypeAdapter[list[Feed]] = TypeAdapter(list[FeedEntry])
+    form: TypeAdapter[list[FeedEntry]] = TypeAdapter(list[FeedEntry])
     found: list[CataloguedFeed] = []
     for path in data_files(folder):
         document = read_file(path, MAX_BYTES, f"{folder.name}/{path.name}")
@@ -57,8 +58,7 @@ def catalogue(folder: Path) -> list[CataloguedFeed]:
             raise KnowledgeError([Fault(document.where(("feeds",)), f"{error.errors()[0]['msg']}; see `compat kb check`")]) from error
         for entry in entries:
             subject = entry.subject or str(document.value.get("subject"))
-            kind: str = entry.kind  # type: ignore[attr-defined]  # each member of the union has it
-            found.append(CataloguedFeed(entry.id or f"{subject}-{kind}", subject, entry, READERS[kind]))
+            found.append(CataloguedFeed(entry.id or f"{subject}-{entry.kind}", subject, entry, READERS[entry.kind]))
     return sorted(found, key=lambda feed: isinstance(feed.entry, ChartValuesFeed | CiVersionsFeed))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from compat.feed_schema import CiVersionsFeed
@@ -52,7 +53,7 @@ def _versions(entry: CiVersionsFeed, file: TagFile, known: Known) -> list[Versio
 def minor_lines(versions: list[Version]) -> str:
     """The range of the minor lines of *versions*: CI that runs one patch of a minor vouches for the minor."""
     lines = sorted({version.line for version in versions})
-    together = all(after == (before[0], before[1] + 1) for before, after in zip(lines, lines[1:], strict=False))
+    together = all(after == (before[0], before[1] + 1) for before, after in pairwise(lines))
     if together:
         return f">={lines[0][0]}.{lines[0][1]},<{lines[-1][0]}.{lines[-1][1] + 1}"
     return " | ".join(f"=={major}.{minor}.*" for major, minor in lines)

@@ -63,7 +63,7 @@ def read(task: Task, fetcher: Fetcher, known: Known) -> Facts:
         if match is None:
             continue
         channel = next((rule.channel for rule in entry.channels if re.search(rule.pattern, cycle.label[:200])), "lts" if cycle.isLts else "stable")
-        days = {key: day for key, name in entry.days.items() if (day := day_of(page, getattr(cycle, name), task.today, name, future=True))}
+        days: dict[str, date] = {key: day for key, name in entry.days.items() if (day := day_of(page, getattr(cycle, name), task.today, name, future=True))}
         if claim := _claim(task, entry, match["line"], days, channel, said, known):
             facts.claims.append(claim)
         if entry.latest and cycle.latest is not None and cycle.latest.name and (newest := _latest(page, task, cycle.latest, channel, known)):

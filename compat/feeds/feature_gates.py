@@ -69,8 +69,8 @@ def _claim(task: Task, entry: FeatureGatesFeed, page: Page, gate: _Gate, known: 
         first = _minor(task, page, stage.fromVersion, known)
         written = {"stage": stage.stage, "from": first.release, "default": stage.defaultValue, "locked": stage.locked}
         stages.append({key: value for key, value in written.items() if value is not None})
-    first, last = stages[0]["from"], gate.stages[-1].toVersion
-    versions = f">={first}"
+    last = gate.stages[-1].toVersion
+    versions = f">={stages[0]['from']}"
     if gate.removed and last:
         end = _minor(task, page, last, known)
         versions += f",<{end.key.major}.{end.key.minor + 1}"

@@ -29,7 +29,7 @@ from urllib3.util import Retry
 from compat.errors import InputError, printable
 from compat.feeds.interface import FeedError
 
-__all__ = ["MOST_BYTES", "Absent", "Fetcher", "Page"]
+__all__ = ["MOST_BYTES", "AbsentError", "Fetcher", "Page"]
 
 MOST_BYTES = 16 * 1024 * 1024
 """Largest page that is read."""
@@ -41,7 +41,7 @@ _LONGEST_WAIT = 20
 _KEEP_SECONDS = 90 * 24 * 3600
 
 
-class Absent(FeedError):
+class AbsentError(FeedError):
     """The server says that there is no such page."""
 
 
@@ -119,7 +119,7 @@ class Fetcher:
         """Read the page at *address*.
 
         Raises:
-            Absent: if there is none.
+            AbsentError: if there is none.
             FeedError: if it cannot be read within the bounds, or is not of a kind that feeds are made of.
         """
         actual = self._actual(address)
@@ -237,7 +237,7 @@ class Fetcher:
 def _check(address: str, response: requests.Response) -> None:
     status = response.status_code
     if status in (404, 410):
-        raise Absent(address, "a page", f"HTTP {status}: there is none")
+        raise AbsentError(address, "a page", f"HTTP {status}: there is none")
     if status in (403, 429) and urlsplit(response.url).hostname == _TOKEN_HOST and response.headers.get("X-RateLimit-Remaining") == "0":
         reset = response.headers.get("X-RateLimit-Reset", "")
         when = f" until {datetime.fromtimestamp(int(reset), UTC):%H:%M} UTC" if re.fullmatch(r"\d{9,11}", reset) else ""

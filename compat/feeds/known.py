@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 
-from compat.claims import Claim, Release
+from compat.claims import NOT_OUT, Claim, Release
 from compat.errors import InputError
 from compat.matrix import Matrix
-from compat.ranges import parse_range
 from compat.schema import ReleaseEntry
 from compat.versions import Lineage, Version, parse
 
 __all__ = ["Known"]
-
-_NOT_OUT = frozenset(("planned", "announced"))
 
 
 class Known:
@@ -23,7 +20,6 @@ class Known:
     def __init__(self, matrix: Matrix) -> None:
         self._matrix = matrix
         self._read: dict[str, dict[Version, ReleaseEntry]] = {}
-        self._ranges: dict[tuple[str, str], frozenset[Version]] = {}
         self.objects = matrix.store.objects()
         """Names that claims may speak of without a subject."""
 
@@ -41,7 +37,7 @@ class Known:
 
     def has_release(self, subject: str, version: Version) -> bool:
         """Whether a release is known to be out; one that was only announced is not."""
-        return any(item.version == version and item.version.parts == version.parts and item.channel not in _NOT_OUT for item in self.releases(subject))
+        return any(item.version == version and item.version.parts == version.parts and item.channel not in NOT_OUT for item in self.releases(subject))
 
     def claims(self, kind: str, subject: str, target: str = "", day: date | None = None) -> list[Claim]:
         """Standing claims of a kind about a subject, and about *target* if one is given."""
@@ -59,7 +55,7 @@ class Known:
         """The newest releases that are out and no pre-releases, newest first, with their day where it is known."""
         found: dict[Version, date | None] = {version: entry.released for version, entry in self._read.get(subject, {}).items()}
         for release in self.releases(subject):
-            if release.channel not in _NOT_OUT:
+            if release.channel not in NOT_OUT:
                 found[release.version] = found.get(release.version) or release.released
         full = {version: day for version, day in found.items() if not version.is_prerelease and version.parts > 2}
         return sorted(full.items(), key=lambda item: item[0], reverse=True)[:count]
@@ -67,16 +63,6 @@ class Known:
     def leading(self, subject: str) -> int:
         """The highest leading number that a release of a subject has."""
         return max((release.version.key.major for release in self.releases(subject)), default=0)
-
-    def members(self, subject: str, text: str) -> frozenset[Version]:
-        """Releases of a subject that lie in a range."""
-        key = (subject, text)
-        if key not in self._ranges:
-            owner = self._matrix.subjects[subject] if subject in self._matrix.subjects else None
-            releases = self.releases(owner.id) if owner else []
-            contained = parse_range(text, self.lineage(subject))
-            self._ranges[key] = frozenset(release.version for release in releases if release.version in contained)
-        return self._ranges[key]
 
     def version(self, subject: str, text: str) -> Version | None:
         """Read a version of a subject; None if it is none."""

@@ -27,7 +27,7 @@ class _Minor(Payload):
     releaseDate: str | date  # noqa: N815
     maintenanceModeStartDate: str | date  # noqa: N815
     endOfLifeDate: str | date  # noqa: N815
-    previousPatches: list[_Patch] = []  # noqa: N815  # a minor that has just come out has none
+    previousPatches: tuple[_Patch, ...] = ()  # noqa: N815  # a minor that has just come out has none
 
 
 class _Schedule(Payload):

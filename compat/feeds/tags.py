@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from compat.feed_schema import TagFeed
-from compat.feeds.fetch import Absent, Fetcher, Page
+from compat.feeds.fetch import AbsentError, Fetcher, Page
 from compat.feeds.interface import FeedError, Task
 from compat.feeds.known import Known
 from compat.versions import Version
@@ -41,7 +41,7 @@ def tag_files(task: Task, entry: TagFeed, fetcher: Fetcher, known: Known, is_kno
         for path in entry.paths:
             try:
                 page = fetcher.get(f"https://raw.githubusercontent.com/{entry.repo}/{ref}/{path}")
-            except Absent as error:
+            except AbsentError as error:
                 missing = error
                 continue
             count += 1

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from compat.documents import read_file
-from compat.errors import DocumentError, StoreError, printable
+from compat.errors import DocumentError, Fault, StoreError, printable
 
 __all__ = ["Overlay", "Section", "locked", "read_overlay_file", "write_overlay_file"]
 
@@ -74,7 +74,7 @@ class Overlay:
         import yaml
 
         class Plain(yaml.SafeDumper):
-            def ignore_aliases(self, data: Any) -> bool:
+            def ignore_aliases(self, _: Any) -> bool:
                 return True
 
         return _HEADER + yaml.dump(self.written(), Dumper=Plain, sort_keys=False, allow_unicode=True, width=150)
@@ -106,8 +106,6 @@ def read_overlay_file(path: Path) -> Overlay:
         }
         return Overlay(value["as_of"], sections)
     except (KeyError, TypeError, AttributeError) as error:
-        from compat.errors import Fault
-
         what = f"this is no file that `compat kb update` wrote (at {printable(error, 60)}); move it away, the next update makes it anew"
         raise DocumentError([Fault(document.name, what)]) from error
 
@@ -129,9 +127,8 @@ def locked(target: Path) -> Iterator[None]:
     except Timeout as error:
         raise StoreError(f"another update has been writing {printable(target, 200)} for {_WAIT:.0f} seconds; try again when it is done") from error
     except OSError as error:
-        raise StoreError(
-            f"cannot write {printable(target, 200)}: {error.strerror or error}; what was there is unchanged. Make room, or name another folder in COMPAT_UPDATE_DIR"
-        ) from error
+        what = f"cannot write {printable(target, 200)}: {error.strerror or error}; what was there is unchanged"
+        raise StoreError(f"{what}. Make room, or name another folder in COMPAT_UPDATE_DIR") from error
 
 
 def write_overlay_file(target: Path, overlay: Overlay, check: Callable[[Path], None]) -> None:
