@@ -26,11 +26,11 @@ def update(
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=1, max=3600, help="Time for all feeds together.")] = 300,
     feed_base: Annotated[
         str,
-        typer.Option("--feed-base", metavar="URL", help="Mirror of all feeds: https://HOST/PATH is read at URL/HOST/PATH.  [default: the feeds themselves]"),
+        typer.Option("--feed-base", metavar="URL", help="Mirror of all feeds: https://HOST/PATH is read at URL/HOST/PATH.  [default: no mirror]"),
     ] = "",
     output_file: Annotated[
         Path | None,
-        typer.Option("--output-file", metavar="FILE", help="Overlay to write.  [default: update.yaml in COMPAT_UPDATE_DIR, else in the user's data]"),
+        typer.Option("--output-file", metavar="FILE", help="Overlay to write.  [default: update.yaml in COMPAT_UPDATE_DIR]"),
     ] = None,
 ) -> None:
     """Read releases and machine-readable claims from public feeds, and write what is new as an overlay that every command then reads."""
@@ -59,16 +59,17 @@ def update(
     with _progress(len(wanted)) as progress:
         outcomes = read_feeds(wanted, fetcher, known, today, progress)
     fetcher.forget_old()
+
+    def check(path: Path) -> None:
+        load_knowledge(data_directory(), [read_overlay(path)])
+
     target = (output_file or update_folder() / "update.yaml").absolute()
-    done = write_update(outcomes, feeds, known, today, target, lambda path: _check(load_knowledge, data_directory(), read_overlay, path), dry=dry_run)
+    done = write_update(outcomes, feeds, known, today, target, check, reached=fetcher.pages > 0, dry=dry_run)
     write_out(renderer.render(done, target, dry=dry_run), None)
-    _tell(done)
-    if len(done.failed) == len(outcomes):
+    if done.failed and not fetcher.pages:
+        _tell_offline(done)
         raise typer.Exit(40)
-
-
-def _check(load: Callable[..., object], data: Path, read: Callable[[Path], object], path: Path) -> None:
-    load(data, [read(path)])
+    _tell(done)
 
 
 def _tell(done: Update) -> None:
@@ -79,12 +80,18 @@ def _tell(done: Update) -> None:
     for outcome in done.outcomes:
         for note in (outcome.facts.notes if outcome.facts else ())[:5]:
             print(f"compat: {outcome.feed.id}: passed over: {printable(note, 300)}", file=sys.stderr)
-    if done.failed and len(done.failed) == len(done.outcomes):
-        print(
-            "compat: no feed could be read, and nothing was changed. Is there a way to the internet from here? Behind a proxy set HTTPS_PROXY; with a mirror"
-            " use --feed-base; on a machine without a network copy update.yaml from one that has it into COMPAT_UPDATE_DIR",
-            file=sys.stderr,
-        )
+
+
+def _tell_offline(done: Update) -> None:
+    """Say on stderr why nothing could be read, each reason once, and what to do."""
+    reasons = dict.fromkeys(outcome.error.rpartition(", found ")[2] for outcome in done.failed)
+    for reason in list(reasons)[:5]:
+        print(f"compat: {printable(reason, 300)}", file=sys.stderr)
+    print(
+        "compat: no feed could be read, and nothing was changed. Is there a way to the internet from here? Behind a proxy set HTTPS_PROXY; with a mirror"
+        " use --feed-base; for a machine without a network copy update.yaml from another one's COMPAT_UPDATE_DIR into its own",
+        file=sys.stderr,
+    )
 
 
 @contextmanager

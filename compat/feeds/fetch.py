@@ -104,6 +104,8 @@ class Fetcher:
         self._timeout = timeout
         self._dead: dict[str, str] = {}
         """Hosts that did not answer in this run, and how: they are asked once."""
+        self.pages = 0
+        """Pages read so far, unchanged ones included."""
         self._session = requests.Session()
         self._session.auth = _Token(token)
         self._session.headers.update({"User-Agent": "compat-gpu (kb update)", "Accept": "application/json, application/yaml, text/plain, */*;q=0.1"})
@@ -137,6 +139,7 @@ class Fetcher:
         if not outcome:
             raise FeedError(address, f"the whole page within {seconds:.0f} seconds", "no end of it")
         if isinstance(outcome[0], Page):
+            self.pages += 1
             if json_only and outcome[0].text.lstrip()[:1] not in ("{", "["):
                 raise FeedError(address, "JSON", repr(outcome[0].text[:60]))
             return outcome[0]

@@ -64,7 +64,15 @@ def read_feeds(feeds: Sequence[CataloguedFeed], fetcher: Fetcher, known: Known, 
 
 
 def write_update(
-    outcomes: Sequence[Outcome], feeds: Iterable[CataloguedFeed], known: Known, today: date, target: Path, check: Callable[[Path], None], *, dry: bool = False
+    outcomes: Sequence[Outcome],
+    feeds: Iterable[CataloguedFeed],
+    known: Known,
+    today: date,
+    target: Path,
+    check: Callable[[Path], None],
+    *,
+    reached: bool = True,
+    dry: bool = False,
 ) -> Update:
     """Merge what was read with what *target* holds and replace it.
 
@@ -72,6 +80,7 @@ def write_update(
         outcomes: what came of the feeds that were read.
         feeds: all feeds; what others wrote is taken out.
         check: reads the new file as every command will, before it takes the place of the old one; raises if it has faults.
+        reached: whether any page was read; if none was, nothing is written.
         dry: change nothing.
 
     Raises:
@@ -83,7 +92,7 @@ def write_update(
     with locked(target):
         before = read_overlay_file(target)
         update = Update(list(outcomes), _merged(outcomes, feeds, known, today, before))
-        if any(outcome.facts is not None for outcome in outcomes):
+        if reached:
             write_overlay_file(target, update.overlay, check)
             update.written = target
     return update
