@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from compat.errors import InputError
@@ -65,7 +66,8 @@ def _bundle(task: Task, file: TagFile, name: str, bundle: BundleKey, text: str, 
     version = known.version(name, text)
     if version is None:
         raise FeedError(file.page.address, f"a version of {name} as {bundle.key}", repr(text))
-    shown = version.release + (f"-{version.suffix}" if version.suffix else "")
+    packager = re.match(r"[0-9A-Za-z.]*", version.suffix)  # 4.6.0-4.8.3-distroless: the packager's number says something, the flavour of its image does not
+    shown = "-".join(part for part in (version.release, packager[0] if packager else "") if part)
     claim = {
         "id": f"{name}-{file.version.release}", "kind": "bundle", "versions": f"=={file.version.release}", "object": name, "object_versions": shown,
         "scope": bundle.scope or None, "grade": "declared", "role": bundle.role, "optional": bundle.optional or None, "said": file.day, "ref": file.ref,

@@ -163,7 +163,7 @@ class Fetcher:
             if not isinstance(error, requests.exceptions.ReadTimeout):
                 self._dead[urlsplit(actual).netloc] = reason
             outcome.append(FeedError(address, "an answer", reason))
-        except requests.RequestException as error:
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             outcome.append(FeedError(address, "an answer", _reason(error)))
         except BaseException as error:
             outcome.append(error)

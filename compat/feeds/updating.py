@@ -8,12 +8,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from compat.errors import InputError
 from compat.feeds.catalogue import CataloguedFeed
 from compat.feeds.fetch import Fetcher
 from compat.feeds.interface import Facts, FeedError, Task
 from compat.feeds.known import Known
 from compat.feeds.news import is_new_claim, is_new_release
 from compat.feeds.written import Overlay, Section, locked, read_overlay_file, write_overlay_file
+from compat.ranges import parse_range
 
 __all__ = ["Outcome", "Update", "read_feeds", "write_update"]
 
@@ -56,11 +58,22 @@ def read_feeds(feeds: Sequence[CataloguedFeed], fetcher: Fetcher, known: Known, 
         outcome = Outcome(feed)
         try:
             outcome.facts = feed.read(Task(feed.id, feed.subject, feed.entry, today), fetcher, known)
+            _check_ranges(feed, outcome.facts, known)
             known.add(feed.subject, (entry for entry in outcome.facts.releases if is_new_release(feed.subject, entry, known)))
         except FeedError as error:
-            outcome.error = str(error)
+            outcome.facts, outcome.error = None, str(error)
         outcomes.append(outcome)
     return outcomes
+
+
+def _check_ranges(feed: CataloguedFeed, facts: Facts, known: Known) -> None:
+    """Have a feed that says what cannot be read stand alone, instead of being in the way of all others."""
+    for claim in facts.claims:
+        for key, subject in (("versions", feed.subject), ("object_versions", claim.get("object") or "")):
+            try:
+                parse_range(claim.get(key) or "", known.lineage(subject))
+            except InputError as error:
+                raise FeedError(facts.source.url or facts.source.repo, f"versions that make a range ({claim['id']})", error) from error
 
 
 def write_update(
