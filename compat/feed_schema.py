@@ -33,6 +33,12 @@ def _expression(text: str) -> str:
     return text
 
 
+def _inside(text: str) -> str:
+    if {".", ".."} & set(text.split("/")):
+        raise ValueError("expected a path inside the repository")
+    return text
+
+
 def _names(group: str) -> AfterValidator:
     def check(text: str) -> str:
         if group not in re.compile(_expression(text)).groupindex:
@@ -45,7 +51,7 @@ def _names(group: str) -> AfterValidator:
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._+-]*$", max_length=160)]
 Repo = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$", max_length=160)]
 Ref = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/+-]*$", max_length=160)]
-FilePath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$", max_length=300)]
+FilePath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$", max_length=300), AfterValidator(_inside)]
 Tag = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/+-]*\{version\}[A-Za-z0-9._/+-]*$", max_length=160)]
 Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$", max_length=200)]
 Day = Literal["supported_until", "maintenance_until", "extended_until", "available_from", "standard_until"]

@@ -75,9 +75,16 @@ def _same_range(claim: Written, item: Claim, known: Known) -> bool:
     lineage: Lineage = known.lineage(item.object)
     texts = (claim["object_versions"], item.object_versions)
     one, other = (parse_range(text, lineage) for text in texts)
-    named = [known.version(item.object, number) for text in texts for number in re.findall(r"\d+(?:\.\d+)+", text)]
+    ends = {number for text in texts for number in re.findall(r"\d+(?:\.\d+)+", text)}
+    named = [known.version(item.object, near) for end in ends for near in (end, *_neighbours(end))]
     points: list[Version] = [release.version for release in known.releases(item.object)] if known.has_subject(item.object) else []
     return all((point in one) == (point in other) for point in [*points, *(number for number in named if number is not None)])
+
+
+def _neighbours(number: str) -> list[str]:
+    """The numbers before and after: where one range says ``<1.5`` and the other ``- 1.5``, they differ."""
+    head, _, last = number.rpartition(".")
+    return [f"{head}.{int(last) + step}" for step in (-1, 1) if int(last) + step >= 0]
 
 
 def _same_feature(subject: str, claim: Written, known: Known, _: bool) -> bool:

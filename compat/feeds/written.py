@@ -137,6 +137,8 @@ def write_overlay_file(target: Path, overlay: Overlay, check: Callable[[Path], N
     Raises:
         OSError: if it cannot be written; the old file is then as it was.
     """
+    for left in target.parent.glob(f".{target.name}-*.tmp"):  # of killed runs: nobody else writes while the lock is held
+        left.unlink(missing_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}-", suffix=".tmp", dir=target.parent)
     scratch = Path(name)
     try:

@@ -50,7 +50,7 @@ def read(matrix: Matrix, subject: str, entry: dict[str, Any], pages: dict[str, s
     form: TypeAdapter[Any] = TypeAdapter(FeedEntry)
     task = Task(f"{subject}-{entry['kind']}", subject, form.validate_python(entry), DAY)
     known = Known(matrix)
-    known.add("operator", [ReleaseEntry(version="12.1.0", released=date(2026, 1, 15))])  # what an earlier feed of the same run has read
+    known.add("operator", [ReleaseEntry(version="13.0.0", released=date(2026, 1, 15))])  # what an earlier feed of the same run has read
     return READERS[entry["kind"]](task, Pages(pages), known)
 
 
@@ -157,10 +157,10 @@ def test_feature_gates(small: Matrix) -> None:
 def test_chart_values(small: Matrix) -> None:
     """Operand versions at the tag of the newest release; the packager's number is kept, the flavour of an image is not."""
     values = payloads.VALUES.replace("v1.4.0", "4.6.0-4.8.3-distroless")
-    facts = read(small, "operator", VALUES_FEED, {f"{RAW}/example/operator/v12.1.0/values.yaml": values})
+    facts = read(small, "operator", VALUES_FEED, {f"{RAW}/example/operator/v13.0.0/values.yaml": values})
     toolkit, driver = facts.claims
-    assert (toolkit["kind"], toolkit["versions"], toolkit["object"], toolkit["object_versions"]) == ("bundle", "==12.1.0", "toolkit", "4.6.0-4.8.3")
-    assert (toolkit["role"], toolkit["ref"], toolkit["said"]) == ("default", "v12.1.0", date(2026, 1, 15))
+    assert (toolkit["kind"], toolkit["versions"], toolkit["object"], toolkit["object_versions"]) == ("bundle", "==13.0.0", "toolkit", "4.6.0-4.8.3")
+    assert (toolkit["role"], toolkit["ref"], toolkit["said"]) == ("default", "v13.0.0", date(2026, 1, 15))
     assert (driver["object_versions"], driver["scope"]) == ("530.1.1", {"driver_managed_by": "gpu-operator"})
     assert {claim["grade"] for claim in facts.claims} == {"declared"}
 
@@ -169,7 +169,7 @@ def test_chart_yaml(small: Matrix) -> None:
     """A list is entered by name; a constraint becomes an install check."""
     entry = {"kind": "chart-values", "repo": "example/operator", "paths": ["Chart.yaml"], "newest": 1,
              "bundles": {"toolkit": "dependencies.helper.version"}, "requires": {"kubernetes": "kubeVersion"}}  # fmt: skip
-    bundle, floor = read(small, "operator", entry, {f"{RAW}/example/operator/v12.1.0/Chart.yaml": payloads.CHART}).claims
+    bundle, floor = read(small, "operator", entry, {f"{RAW}/example/operator/v13.0.0/Chart.yaml": payloads.CHART}).claims
     assert (bundle["object"], bundle["object_versions"]) == ("toolkit", "0.19.0")
     assert (floor["kind"], floor["object_versions"]) == ("require", ">=1.2")
 
@@ -195,7 +195,7 @@ def test_only_ci_lists_are_graded_tested(small: Matrix) -> None:
         read(small, "operator", HELM_FEED, {INDEX: payloads.helm_index("operator", ("v12.1.0", "2026-01-15", ">=1.2"))}),
         read(small, "driver", EOL_FEED, {EOL: payloads.endoflife("driver", payloads.cycle("r540-linux", "2026-01-05", eolFrom="2027-01-05"))}),
         read(small, "kubernetes", SCHEDULE_FEED, {SCHEDULE: payloads.schedule(("1.4", "2026-01-20", "2027-01-28", "2027-03-28", []))}),
-        read(small, "operator", VALUES_FEED, {f"{RAW}/example/operator/v12.1.0/values.yaml": payloads.VALUES}),
+        read(small, "operator", VALUES_FEED, {f"{RAW}/example/operator/v13.0.0/values.yaml": payloads.VALUES}),
     ]
     assert {claim["grade"] for facts in everything for claim in facts.claims} == {"declared"}
 
@@ -250,7 +250,7 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nschedules: [*b, *b]\nentries: *b\n"
 )
 @pytest.mark.parametrize(
     ("subject", "entry", "address"),
-    [("operator", HELM_FEED, INDEX), ("kubernetes", SCHEDULE_FEED, SCHEDULE), ("operator", VALUES_FEED, f"{RAW}/example/operator/v12.1.0/values.yaml")],
+    [("operator", HELM_FEED, INDEX), ("kubernetes", SCHEDULE_FEED, SCHEDULE), ("operator", VALUES_FEED, f"{RAW}/example/operator/v13.0.0/values.yaml")],
 )
 def test_yaml_of_another_shape(small: Matrix, subject: str, entry: dict[str, Any], address: str, page: str) -> None:
     """Bombs, tags, other documents: an error, and nothing is run or blown up."""
@@ -366,7 +366,7 @@ def test_file_names_of_a_listing_lead_nowhere_else(small: Matrix) -> None:
 def test_nonsense_of_charts(small: Matrix, change: tuple[str, str], told: str) -> None:
     """A key that moved, a placeholder, another type."""
     with pytest.raises(FeedError, match=told):
-        read(small, "operator", VALUES_FEED, {f"{RAW}/example/operator/v12.1.0/values.yaml": payloads.VALUES.replace(*change)})
+        read(small, "operator", VALUES_FEED, {f"{RAW}/example/operator/v13.0.0/values.yaml": payloads.VALUES.replace(*change)})
 
 
 def test_a_file_that_is_at_no_path_is_told(small: Matrix) -> None:
