@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from planner.plan import Plan, Step
+from planner.plan import PairEntry, Plan, Step
 
-__all__ = ["Sources", "back", "change_words", "count_words", "drain_words", "end_words", "headline", "main_claims", "verdict_line"]
+__all__ = [
+    "Sources",
+    "acceptance_words",
+    "back",
+    "change_words",
+    "count_words",
+    "drain_words",
+    "end_words",
+    "headline",
+    "knowledge_words",
+    "main_claims",
+    "verdict_line",
+]
 
 
 class Sources:
@@ -42,6 +54,19 @@ def headline(plan: Plan) -> str:
     name = f"{plan.start['name']}: " if plan.start.get("name") else ""
     nodes = "nodes at the target" if plan.goal.nodes == "target" else "nodes on a supported version"
     return f"{name}Kubernetes {shown} -> {plan.goal.kubernetes}, {nodes}"
+
+
+def acceptance_words(pair: PairEntry) -> str:
+    """Who accepts the risk of a pair; empty if nobody does."""
+    if pair.accepted_by is None:
+        return "accepted" if pair.accepted else ""
+    return f"accepted by {pair.accepted_by.owner} until {pair.accepted_by.expires}: {pair.accepted_by.reason}"
+
+
+def knowledge_words(plan: Plan) -> str:
+    """Which knowledge the plan rests on."""
+    layers = f", with {', '.join(layer.id for layer in plan.knowledge.layers)}" if plan.knowledge.layers else ""
+    return f"knowledge {plan.knowledge.version}, as of {plan.knowledge.as_of}{layers}"
 
 
 def drain_words(step: Step) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
+from cli.render.why import knowledge_document, knowledge_line
 from compat import Verdict, Version
 from compat.store import Snapshot
 
@@ -44,7 +45,7 @@ def render(
             "rows": names[0],
             "columns": names[1],
             "cells": cells,
-            "knowledge": {"version": snapshot.version, "as_of": snapshot.as_of.isoformat(), "schema": snapshot.schema, "digest": snapshot.digest},
+            "knowledge": knowledge_document(snapshot),
         }
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     rows = [
@@ -53,4 +54,4 @@ def render(
     ]
     headers = [f"{names[0]} \\ {names[1]}", *(column.release for column in axes[1])]
     legend = "* under conditions, see `compat why`;  ? unknown: nothing vouches for it, so it is not compatible"
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True) + f"\n\n{legend}\nKnowledge {snapshot.version}, as of {snapshot.as_of}.\n"
+    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True) + f"\n\n{legend}\n{knowledge_line(snapshot)}\n"
