@@ -84,6 +84,7 @@ def matrix(
 ) -> None:
     """Show the verdicts of two components' releases as a table."""
     from cli.render import matrix as renderer
+    from compat.landing import landing
 
     knowledge = load_matrix(as_of, overlay)
     words = knowledge.words.parse(scope or ())
@@ -97,4 +98,7 @@ def matrix(
             raise InputError(f"no releases of {name} are known as of {knowledge.as_of}, so there is no table; ask for a pair with `compat why`")
         axes.append(releases if every else renderer.newest_of_lines(releases))
     table = [[knowledge.verdict((names[0], row), (names[1], column), words) for column in axes[1]] for row in axes[0]]
-    write_out(renderer.render(names, (axes[0], axes[1]), table, knowledge.snapshot, as_json=output is TableFormat.json), output_file)
+    barred = [
+        f"{name} {version.release}" for name, axis in zip(names, axes, strict=True) for version in axis if landing(knowledge, name, version, words).claims
+    ]
+    write_out(renderer.render(names, (axes[0], axes[1]), table, barred, knowledge.snapshot, as_json=output is TableFormat.json), output_file)

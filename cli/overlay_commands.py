@@ -49,7 +49,8 @@ def check(
         bans = sum(1 for claim in claims if not claim.object and claim.detail.get("owner"))
         retired = sum(1 for entry in knowledge.retired if entry.layer == layer.id)
         accepted = [entry for entry in knowledge.accepted if entry.layer == layer.id]
-        counts = f"{len(claims) - bans} claims, {bans} bans, {retired} retired claims, {len(accepted)} accepted risks"
+        numbers = ((len(claims) - bans, "claim"), (bans, "ban"), (retired, "retired claim"), (len(accepted), "accepted risk"))
+        counts = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in numbers)
         typer.echo(f"{overlay.path}: overlay {layer.id}: {counts}: no faults")
         for entry in accepted:
             if not entry.counts_on(today):

@@ -19,7 +19,7 @@ from planner.state import ClusterState
 
 __all__ = ["validate"]
 
-_BARRED = "(its version)"
+_BARRED = "(itself)"
 _WORSE = {"broken": 0, "unknown": 1, "declared": 2, "tested": 3}
 
 

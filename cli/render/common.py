@@ -116,7 +116,8 @@ def verdict_line(plan: Plan) -> str:
         count = sum(len(hold.pairs) for hold in plan.holds)
         first = plan.holds[0].before
         return f"Verdict: on hold before {first}: {count_words(count, 'pair')} that nothing vouches for; {price}{proven}."
-    grades = "tested" if plan.status == "tested" else "tested or declared by its vendor"
+    own = any("layer" in plan.claims[claim].source for step in plan.steps for pair in step.pairs for claim in pair.claims)
+    grades = ("tested" if plan.status == "tested" else "tested or declared by its vendor") + (", or by you" if own else "")
     carried = [step.id for step in plan.steps if step.grade in ("unknown", "broken")]
     if carried:
         stays = f"what nothing vouches for now stays so until after {carried[-1]}, see the findings"

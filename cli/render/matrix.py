@@ -26,9 +26,15 @@ def newest_of_lines(versions: Sequence[Version]) -> list[Version]:
 
 
 def render(
-    names: tuple[str, str], axes: tuple[Sequence[Version], Sequence[Version]], table: Sequence[Sequence[Verdict]], snapshot: Snapshot, *, as_json: bool
+    names: tuple[str, str],
+    axes: tuple[Sequence[Version], Sequence[Version]],
+    table: Sequence[Sequence[Verdict]],
+    barred: Sequence[str],
+    snapshot: Snapshot,
+    *,
+    as_json: bool,
 ) -> str:
-    """Return verdicts by row and column; a star marks those with conditions."""
+    """Return verdicts by row and column; a star marks those with conditions, and *barred* are versions that no plan lands on."""
     if as_json:
         cells = [
             {
@@ -45,6 +51,7 @@ def render(
             "rows": names[0],
             "columns": names[1],
             "cells": cells,
+            **({"barred": list(barred)} if barred else {}),
             "knowledge": knowledge_document(snapshot),
         }
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -54,4 +61,5 @@ def render(
     ]
     headers = [f"{names[0]} \\ {names[1]}", *(column.release for column in axes[1])]
     legend = "* under conditions, see `compat why`;  ? unknown: nothing vouches for it, so it is not compatible"
+    legend += f"\nNo plan lands on these, whatever is beside them, see `compat why`: {', '.join(barred)}" if barred else ""
     return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True) + f"\n\n{legend}\n{knowledge_line(snapshot)}\n"

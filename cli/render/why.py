@@ -47,7 +47,7 @@ def document(parts: tuple[Part, Part], verdict: Verdict, snapshot: Snapshot, not
         "claims": [claim_document(claim) for claim in verdict.claims],
         "contradicted_by": [claim_document(claim) for claim in verdict.contradicted],
         "cautions": [{"condition": caution.condition, "claim": claim_document(caution.claim)} for caution in _cautions(verdict, notes)],
-        "banned_by": [claim_document(claim) for claim in notes.barred],
+        "barred_by": [claim_document(claim) for claim in notes.barred],
         "retired": [claim_document(claim) for claim in notes.retired],
         "question": verdict.question or None,
         "knowledge": knowledge_document(snapshot),
@@ -74,6 +74,8 @@ def _cautions(verdict: Verdict, notes: Notes) -> list[Caution]:
 def claim_document(claim: Claim) -> dict[str, Any]:
     """A claim with everything that is known of it."""
     source = {key: value for key in ("repo", "ref", "path", "url", "locator") if (value := getattr(claim.source, key))}
+    detail = dict(claim.detail)
+    retired = detail.pop("retired", None)
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -89,21 +91,22 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "summary": claim.summary,
         "layer": claim.layer,
         "source": {**source, "link": claim.source.link},
-        **({"detail": dict(claim.detail)} if claim.detail else {}),
+        **({"detail": detail} if detail else {}),
+        **({"retired": {key: retired[key] for key in ("by", "said", "reason")}} if retired else {}),
     }
 
 
 def text(parts: tuple[Part, Part], verdict: Verdict, snapshot: Snapshot, notes: Notes) -> str:
     """The same for the terminal."""
     names = " with ".join(f"{name} {_shown(version)}" if version else name for name, version in parts)
-    lines = [f"{names}: {verdict.grade}" + (", but banned: no plan goes there" if notes.barred else "")]
+    lines = [f"{names}: {verdict.grade}" + ("; no plan lands on it, see below" if notes.barred else "")]
     if verdict.conditions:
         joined = "; ".join(verdict.conditions) if verdict.grade == "broken" else "; or ".join(f"if {condition}" for condition in verdict.conditions)
         lines.append(_wrap(joined, "  "))
     if verdict.question:
         lines.append(_wrap(verdict.question, "  "))
     title = {"broken": "Because", "unknown": "Looked at, without an answer"}.get(verdict.grade, "Because")
-    lines += _claims("Banned", notes.barred)
+    lines += _claims("No plan lands on it, because", notes.barred)
     lines += _claims(title, verdict.claims)
     lines += _claims("Standing statements that say otherwise", verdict.contradicted)
     lines += _claims("Retired, so that it does not count", notes.retired)
