@@ -182,7 +182,7 @@ class _Compiler:
                 ):
                     yield claim
         yield from (claim for claim in barring(self.matrix, part.component) if claim.severity == "must")
-        for operand in {*self.pairs.operands.get(part.component, ()), *carried_and_barred(self.situation, part.component)}:
+        for operand in dict.fromkeys([*self.pairs.operands.get(part.component, ()), *carried_and_barred(self.situation, part.component)]):
             yield from (claim for claim in self.matrix.about(part.component, "bundle") if claim.object == operand)
         for claim in self.matrix.about(part.component, "upgrade"):
             if claim.detail.get("rule") in ("allowed", "forbidden", "needs-stop", "unknown") and claim.object in ("", part.component):
