@@ -125,8 +125,8 @@ class ClaimReader:
         if grade == "tested" and not (source.link or (origin.layer != BUILT_IN and source.path)):
             fault("a claim graded tested needs a source that a reader can open", "source")
         known_from, known_until = self.dates(origin, fields, fault)
-        newest = max(origin.as_of, self.knowledge.built_in)
-        if known_from > newest:
+        newest = self.knowledge.built_in
+        if origin.layer == BUILT_IN and known_from > newest:
             fault(f"said {known_from}, after {newest}, the newest as_of of all files; raise as_of to the date of the newest source", "said")
         scope = self.scope(fields.get("scope") or {}, fault)
         lineages = (self.knowledge.lineage(subject), self.knowledge.lineage(target))

@@ -295,11 +295,14 @@ class Matrix:
     def supported(self, name: str, scope: Scope | None = None, *, minimum: str = "declared", most: int | None = None, **others: str) -> list[Release]:
         """Stable releases of *name*, newest first and *most* of them, whose pairs with all the *others* are at least *minimum*.
 
-        Component names have a dash where Python wants an underscore: ``supported("kueue", kubernetes="1.36")``.
+        What nobody should land on (a ban, see `compat.landing`) is left out. Component names have a dash where Python wants an
+        underscore: ``supported("kueue", kubernetes="1.36")``.
 
         Raises:
             InputError: if a component, a version or *minimum* is not known.
         """
+        from compat.landing import landing
+
         if minimum not in ("declared", "tested"):
             raise InputError(f"minimum must be declared or tested, not {minimum!r}")
         wanted = [(other.replace("_", "-"), version) for other, version in others.items()]
@@ -307,7 +310,8 @@ class Matrix:
         found = (
             release
             for release in self.releases(name, stable_only=True)
-            if all(self.verdict((name, release.version), (other, version), scope).grade in grades for other, version in wanted)
+            if not landing(self, self.name(name), release.version, scope or {}).claims
+            and all(self.verdict((name, release.version), (other, version), scope).grade in grades for other, version in wanted)
         )
         return list(islice(found, most))
 

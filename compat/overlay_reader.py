@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,9 @@ class OverlayReader:
         for overlay in self.overlays:
             try:
                 document = read_document(decode(overlay.content, overlay.path), overlay.path)
+                if faults := list(_unprintable(document, document.value, ())):
+                    self.reader.faults += faults
+                    continue
                 file = OverlayFile.model_validate(document.value)
             except ValidationError as error:
                 self.reader.faults += [_hinted(document, fault) for fault in model_faults(document, error, OverlayFile)]
@@ -148,6 +151,14 @@ def _replaces(release: Release, listed: Release | None) -> bool:
 
 def _iso(day: date | None) -> str | None:
     return day.isoformat() if day else None
+
+
+def _unprintable(document: Document, value: Any, path: tuple[str | int, ...]) -> Iterator[Fault]:
+    """Texts that would drive a terminal or hide in a ticket: overlays are passed around."""
+    if isinstance(value, str) and not all(letter.isprintable() or letter in "\n\t" for letter in value):
+        yield Fault(document.where(path), f"{printable(value)!r} has control characters; write printable text")
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _unprintable(document, inner, (*path, key))
 
 
 def _hinted(document: Document, fault: Fault) -> Fault:

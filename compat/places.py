@@ -14,7 +14,8 @@ __all__ = ["SCHEMA_VERSION", "cache_directory", "content_digest", "data_director
 
 SCHEMA_VERSION = 1
 """Version of the written form and its tables."""
-_KEEP = 3
+_KEEP = 6
+"""Compiled stores that are kept: those of the last few combinations of knowledge and overlays."""
 
 
 def data_directory() -> Path:

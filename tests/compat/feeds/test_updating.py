@@ -259,11 +259,11 @@ def test_a_full_disk_leaves_the_old_file(small: Matrix, target: Path, monkeypatc
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     if place == "fsync":
-        monkeypatch.setattr(written.os, "fsync", full)
+        monkeypatch.setattr("os.fsync", full)
     elif place == "replace":
         monkeypatch.setattr(Path, "replace", full)
     else:
-        monkeypatch.setattr(written.tempfile, "mkstemp", full)
+        monkeypatch.setattr("tempfile.mkstemp", full)
     with pytest.raises(StoreError, match=r"No space left on device; what was there is unchanged.*COMPAT_UPDATE_DIR"):
         run(small, target, feed)
     monkeypatch.undo()
