@@ -13,7 +13,6 @@ from compat.errors import InputError, printable
 __all__ = ["app"]
 
 app = typer.Typer(help="Look into the knowledge base.", no_args_is_help=True, rich_markup_mode=None)
-app.command("update")(update_command.update)
 _FORMAT = typer.Option("-o", "--output", help="Format.")
 
 
@@ -86,3 +85,4 @@ def graph(
 
 app.command("check")(overlay_commands.check)
 app.command("new-claim")(overlay_commands.new_claim)
+app.command("update")(update_command.update)

@@ -18,7 +18,15 @@ from compat.places import data_directory
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-COMMANDS = [(), ("plan",), ("check",), ("why",), ("matrix",), ("kb",), *(("kb", name) for name in ("list", "show", "query", "graph", "check", "new-claim"))]
+COMMANDS = [
+    (),
+    ("plan",),
+    ("check",),
+    ("why",),
+    ("matrix",),
+    ("kb",),
+    *(("kb", name) for name in ("list", "show", "query", "graph", "check", "new-claim", "update")),
+]
 
 
 def run(*arguments: str) -> str:
