@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compat.errors import printable
+from compat.errors import InputError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,9 @@ def update(
     from compat.layers import read_overlay, update_folder
     from compat.places import cache_directory, data_directory
 
+    target = (output_file or update_folder() / "update.yaml").resolve()  # a link stays a link
+    if target.exists() and not target.is_file():
+        raise InputError(f"expected the name of a file to write, found {printable(target, 200)}, which is something else")
     today = date.today()
     matrix = Matrix.load(as_of=today, configured_overlays=False)  # also where the file of an earlier update has faults: this one mends it
     feeds = catalogue(data_directory())
@@ -63,7 +66,6 @@ def update(
     def check(path: Path) -> None:
         load_knowledge(data_directory(), [read_overlay(path)])
 
-    target = (output_file or update_folder() / "update.yaml").absolute()
     done = write_update(outcomes, feeds, known, today, target, check, reached=fetcher.pages > 0, dry=dry_run)
     write_out(renderer.render(done, target, dry=dry_run), None)
     if done.failed and not fetcher.pages:

@@ -159,9 +159,7 @@ class Fetcher:
         except FeedError as error:
             outcome.append(error)
         except requests.ConnectionError as error:
-            reason = _reason(error)
-            if not isinstance(error, requests.exceptions.ReadTimeout):
-                self._dead[urlsplit(actual).netloc] = reason
+            reason = self._dead[urlsplit(actual).netloc] = _reason(error)
             outcome.append(FeedError(address, "an answer", reason))
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             outcome.append(FeedError(address, "an answer", _reason(error)))

@@ -184,6 +184,8 @@ def test_output_file(compat: Run, served: Mirror, target: Path, tmp_path: Path) 
     assert compat("kb", "update", "--feed-base", served.base, "--output-file", str(file)).returncode == 0
     assert file.exists()
     assert not target.exists()
+    folder = compat("kb", "update", "--feed-base", served.base, "--output-file", str(tmp_path))
+    assert (folder.returncode, "something else" in folder.stderr) == (2, True)
 
 
 def test_offline(compat: Run, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
