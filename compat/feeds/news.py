@@ -19,12 +19,9 @@ _ENDS = ("supported_until", "maintenance_until", "extended_until", "available_fr
 
 
 def is_new_release(subject: str, entry: ReleaseEntry, known: Known) -> bool:
-    """Whether the knowledge base does not list a release, and begins with an older one: what lies before it was left out on purpose."""
+    """Whether the knowledge base does not list a release, and begins with an older line: what lies before it was left out on purpose."""
     version = known.version(subject, entry.version)
-    if version is None or known.has_release(subject, version):
-        return False
-    listed = known.releases(subject)
-    return not listed or version > listed[-1].version
+    return version is not None and not known.has_release(subject, version) and not _left_out(subject, version, known)
 
 
 def is_new_claim(subject: str, claim: Written, known: Known, *, secondary: bool = False) -> bool:
@@ -37,6 +34,12 @@ def is_new_claim(subject: str, claim: Written, known: Known, *, secondary: bool 
     return not test(subject, claim, known, secondary)
 
 
+def _left_out(subject: str, version: Version, known: Known) -> bool:
+    """Whether a version or line lies before all that the knowledge base lists of a subject."""
+    listed = known.releases(subject)
+    return bool(listed) and version < listed[-1].version and version.line != listed[-1].version.line
+
+
 def _same_lifecycle(subject: str, claim: Written, known: Known, secondary: bool) -> bool:
     line = known.version(subject, claim["versions"].removeprefix("==").removesuffix(".*"))
     stated = [
@@ -45,7 +48,7 @@ def _same_lifecycle(subject: str, claim: Written, known: Known, secondary: bool)
         if line is not None and line in item.subject_range and not item.scope and any(item.detail.get(key) for key in (*_ENDS, "branch_type"))
     ]
     if secondary or not stated:
-        return bool(stated)
+        return bool(stated) or line is None or _left_out(subject, line, known)
     newest = max(stated, key=lambda item: item.known_from)
     return all(_day(claim.get(key)) == newest.detail.get(key) for key in _ENDS if claim.get(key) or newest.detail.get(key))
 

@@ -90,6 +90,7 @@ def test_only_news_is_written(small: Matrix, target: Path) -> None:
 
 
 KNOWN_CLAIMS = [
+    ("driver", claim("lifecycle", "390", versions="==390.*", supported_until=date(2022, 12, 31))),
     ("driver", claim("lifecycle", "530", versions="==530.*", supported_until=date(2030, 1, 1))),
     ("operator", claim("require", "kubernetes-12.0.0", versions="==12.0.0", object="kubernetes", object_versions=">=1.0", basis="install-check")),
     ("operator", claim("bundle", "toolkit-11.0.0", versions="==11.0.0", object="toolkit", object_versions="1.1.0")),
