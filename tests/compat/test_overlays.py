@@ -16,6 +16,7 @@ from compat.errors import DocumentError, InputError
 from compat.landing import resolve_landing
 from compat.overlay_schema import overlay_schema
 from compat.retired import retired_claims, retired_note, retired_of_pair
+from compat.store import Snapshot
 from tests.conftest import DAY, SMALL
 from tests.overlays import TESTED, with_overlay, write
 
@@ -170,7 +171,10 @@ def test_nothing_banned_is_recommended(tmp_path: Path) -> None:
 def test_the_digest_covers_the_layers(tmp_path: Path) -> None:
     """Another byte, another order or no overlay: another digest; the same files elsewhere: the same."""
     one, two = write(tmp_path, TESTED, "a"), write(tmp_path, EVERYTHING, "b")
-    load = lambda *paths: Matrix.load(as_of=DAY, data=SMALL, overlays=paths).snapshot  # noqa: E731  # said five times
+
+    def load(*paths: Path) -> Snapshot:
+        return Matrix.load(as_of=DAY, data=SMALL, overlays=paths).snapshot
+
     found = {load().digest, load(one).digest, load(two).digest, load(one, two).digest, load(two, one).digest}
     assert len(found) == 5
     assert load().layers == ()
