@@ -28,8 +28,8 @@ def check(
     An overlay is checked on top of the built-in knowledge and of the overlays before it.
     """
     from compat.knowledge import load_knowledge
-    from compat.layers import configured_overlays, overlays_in, read_overlay
-    from compat.places import data_directory
+    from compat.layers import read_overlay
+    from compat.places import configured_overlays, data_directory, overlays_in
 
     folders = [path for path in paths or () if path.is_dir() and (path / "vocabulary.yaml").is_file()]
     if len(folders) > 1:
@@ -131,9 +131,9 @@ def _asked(given: dict[str, str | None]) -> dict[str, str | None]:
     words = {
         "kind": "Kind (support: works together; conflict: does not)",
         "subject": "Component",
-        "versions": "Its versions (empty: every one)",
+        "versions": "Its versions",
         "object": "Other component (empty: none)",
-        "object_versions": "Its versions (empty: every one)",
+        "object_versions": "Versions of the other component",
         "source_url": "Where the result can be read (address or path)",
         "summary": "In one sentence",
     }

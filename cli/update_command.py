@@ -45,8 +45,8 @@ def update(
     from compat.feeds.known import Known
     from compat.feeds.updating import read_feeds, write_update
     from compat.knowledge import load_knowledge
-    from compat.layers import read_overlay, update_folder
-    from compat.places import cache_directory, data_directory
+    from compat.layers import read_overlay
+    from compat.places import cache_directory, data_directory, update_folder
 
     target = (output_file or update_folder() / "update.yaml").resolve()  # a link stays a link
     if target.exists() and not target.is_file():

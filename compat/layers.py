@@ -1,32 +1,20 @@
 """Layers: the users' own knowledge on top of the built-in one.
 
 An overlay file adds claims, releases and private components, bans versions, retires claims of other layers and accepts risks. It never
-edits a claim. Its form is in `compat.overlay_schema`; this module finds the files and holds what else than claims comes out of them.
+edits a claim. Its form is in `compat.overlay_schema`; `compat.places` knows where the configured ones are. No module needs this one as
+long as there is no overlay.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from compat.errors import DocumentError, Fault, InputError, printable
+from compat.errors import DocumentError, Fault, printable
 
-__all__ = [
-    "MAX_BYTES",
-    "Acceptance",
-    "Layer",
-    "OverlayText",
-    "Retirement",
-    "combined_digest",
-    "configured_overlays",
-    "overlays_in",
-    "read_overlay",
-    "update_folder",
-]
+__all__ = ["MAX_BYTES", "Acceptance", "Layer", "OverlayText", "Retirement", "read_overlay"]
 
 MAX_BYTES = 8 * 1024 * 1024
 """Largest file of the knowledge base or overlay that is read."""
@@ -105,41 +93,3 @@ def read_overlay(path: Path) -> OverlayText:
     if len(content) > MAX_BYTES:
         raise DocumentError([Fault(shown, f"the overlay is larger than {MAX_BYTES:,} bytes, the most that is read")])
     return OverlayText(shown, content)
-
-
-def overlays_in(folder: Path) -> list[Path]:
-    """Return the overlay files of *folder*, in name order; none if it is not there."""
-    return sorted(path for path in folder.glob("*.yaml") if path.is_file())
-
-
-def configured_overlays() -> list[Path]:
-    """Return the overlay files of the configured folders: the user's own, then those that ``kb update`` wrote.
-
-    Raises:
-        InputError: if ``COMPAT_OVERLAY_DIR`` names no folder; bans that are silently not read would be worse.
-    """
-    own = os.environ.get("COMPAT_OVERLAY_DIR")
-    if own and not Path(own).is_dir():
-        raise InputError(f"COMPAT_OVERLAY_DIR: there is no folder {printable(own, 200)}; make it or unset the variable")
-    return [*overlays_in(Path(own) if own else _user_folder("overlays")), *overlays_in(update_folder())]
-
-
-def update_folder() -> Path:
-    """Return the folder that ``kb update`` writes: ``COMPAT_UPDATE_DIR``, or one in the user's data directory."""
-    given = os.environ.get("COMPAT_UPDATE_DIR")
-    return Path(given) if given else _user_folder("updates")
-
-
-def _user_folder(name: str) -> Path:
-    from platformdirs import user_config_path, user_data_path
-
-    return (user_config_path if name == "overlays" else user_data_path)("compat-gpu") / name
-
-
-def combined_digest(base: str, overlays: Iterable[OverlayText]) -> str:
-    """Digest of the built-in knowledge together with overlays, in their order; *base* itself if there are none."""
-    digest = None
-    for overlay in overlays:
-        digest = digest or hashlib.sha256(f"compat layers\n{base}\n".encode())
-        digest.update(f"{overlay.name} {overlay.digest}\n".encode())
-    return f"sha256:{digest.hexdigest()}" if digest else base

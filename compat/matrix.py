@@ -16,16 +16,18 @@ from datetime import date
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compat.claims import Claim, LifeCycle, Release, Subject
 from compat.errors import InputError, UnknownComponentError, UnknownVersionError
-from compat.layers import Acceptance, read_overlay
-from compat.layers import configured_overlays as find_overlays
+from compat.places import configured_overlays as find_overlays
 from compat.scope import Fit, Match, Scope, ScopeWords
 from compat.store import Snapshot, Store, open_store
 from compat.verdicts import Part, Question, Verdict, judge
 from compat.versions import Lineage, Version, parse
+
+if TYPE_CHECKING:
+    from compat.layers import Acceptance, OverlayText
 
 __all__ = ["Matrix"]
 
@@ -66,10 +68,7 @@ class Matrix:
             StoreError: if there is no knowledge.
         """
         paths = [*map(Path, overlays), *(find_overlays() if configured_overlays else ())]
-        once: dict[Path, Path] = {}
-        for path in paths:
-            once.setdefault(path.resolve(), path)  # a file that is given and configured is read where it is given
-        return cls(open_store(data, [read_overlay(path) for path in once.values()]), as_of or date.today())
+        return cls(open_store(data, _read(paths) if paths else ()), as_of or date.today())
 
     def on(self, day: date) -> Matrix:
         """The same knowledge as of another day."""
@@ -314,6 +313,15 @@ class Matrix:
             and all(self.verdict((name, release.version), (other, version), scope).grade in grades for other, version in wanted)
         )
         return list(islice(found, most))
+
+
+def _read(paths: Iterable[Path]) -> list[OverlayText]:
+    from compat.layers import read_overlay
+
+    once: dict[Path, Path] = {}
+    for path in paths:
+        once.setdefault(path.resolve(), path)  # a file that is given and configured is read where it is given
+    return [read_overlay(path) for path in once.values()]
 
 
 def _mapping(value: object) -> Mapping[str, str | Sequence[str]]:

@@ -1,4 +1,4 @@
-"""Where knowledge and compiled stores are kept, and the digest that joins them."""
+"""Where knowledge, overlays and compiled stores are kept, and the digest that joins them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,28 @@ import contextlib
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from compat.errors import StoreError
+from compat.errors import InputError, StoreError, printable
 
-__all__ = ["SCHEMA_VERSION", "cache_directory", "content_digest", "data_directory", "forget_old", "forget_stores", "store_directories"]
+if TYPE_CHECKING:
+    from compat.layers import OverlayText
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "cache_directory",
+    "combined_digest",
+    "configured_overlays",
+    "content_digest",
+    "data_directory",
+    "forget_old",
+    "forget_stores",
+    "overlays_in",
+    "store_directories",
+    "update_folder",
+]
 
 SCHEMA_VERSION = 1
 """Version of the written form and its tables."""
@@ -50,6 +67,44 @@ def content_digest(folder: Path) -> str:
         digest.update(f"{path.name} {len(content)}\n".encode())
         digest.update(content)
     return f"sha256:{digest.hexdigest()}"
+
+
+def combined_digest(base: str, overlays: Iterable[OverlayText]) -> str:
+    """Digest of the built-in knowledge together with overlays, in their order; *base* itself if there are none."""
+    digest = None
+    for overlay in overlays:
+        digest = digest or hashlib.sha256(f"compat layers\n{base}\n".encode())
+        digest.update(f"{overlay.name} {overlay.digest}\n".encode())
+    return f"sha256:{digest.hexdigest()}" if digest else base
+
+
+def overlays_in(folder: Path) -> list[Path]:
+    """Return the overlay files of *folder*, in name order; none if it is not there."""
+    return sorted(path for path in folder.glob("*.yaml") if path.is_file())
+
+
+def configured_overlays() -> list[Path]:
+    """Return the overlay files of the configured folders: the user's own, then those that ``kb update`` wrote.
+
+    Raises:
+        InputError: if ``COMPAT_OVERLAY_DIR`` names no folder; bans that are silently not read would be worse.
+    """
+    own = os.environ.get("COMPAT_OVERLAY_DIR")
+    if own and not Path(own).is_dir():
+        raise InputError(f"COMPAT_OVERLAY_DIR: there is no folder {printable(own, 200)}; make it or unset the variable")
+    return [*overlays_in(Path(own) if own else _user_folder("overlays")), *overlays_in(update_folder())]
+
+
+def update_folder() -> Path:
+    """Return the folder that ``kb update`` writes: ``COMPAT_UPDATE_DIR``, or one in the user's data directory."""
+    given = os.environ.get("COMPAT_UPDATE_DIR")
+    return Path(given) if given else _user_folder("updates")
+
+
+def _user_folder(name: str) -> Path:
+    from platformdirs import user_config_path, user_data_path
+
+    return (user_config_path if name == "overlays" else user_data_path)("compat-gpu") / name
 
 
 def forget_stores() -> None:

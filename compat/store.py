@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version as PackagingVersion
 
 from compat.claims import BUILT_IN, Claim, Release, Subject
-from compat.layers import Acceptance, Layer, OverlayText, combined_digest
-from compat.places import SCHEMA_VERSION, cache_directory, content_digest, data_directory, forget_old, forget_stores, store_directories
+from compat.places import SCHEMA_VERSION, cache_directory, combined_digest, content_digest, data_directory, forget_old, forget_stores, store_directories
 from compat.ranges import parse_range
 from compat.versions import PLAIN, Lineage, Version
 
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
+    from compat.layers import Acceptance, Layer, OverlayText
 
 __all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "forget_stores", "open_store"]
 
@@ -120,10 +120,16 @@ class Store:
 
     def layers(self) -> tuple[Layer, ...]:
         """Overlays that were compiled into the store, in their order."""
+        if self.meta["layers"] == "[]":
+            return ()
+        from compat.layers import Layer
+
         return tuple(Layer(row["id"], row["title"], date.fromisoformat(row["as_of"]), row["digest"]) for row in json.loads(self.meta["layers"]))
 
     def acceptances(self) -> list[Acceptance]:
         """Risks that overlays accept, expired ones included."""
+        from compat.layers import Acceptance
+
         rows = self._connection.execute("select id, owner, expires, reason, layer from accepted order by position")
         return [Acceptance(row[0], row[1], date.fromisoformat(row[2]), row[3], row[4]) for row in rows]
 

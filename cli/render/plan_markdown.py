@@ -91,7 +91,7 @@ def _holds(plan: Plan) -> list[str]:
 def _questions(pairs: Iterable[PairEntry]) -> Iterable[str]:
     for pair in pairs:
         by = escape(acceptance_words(pair)[len("accepted") :])
-        accepted = f" **Accepted**{by.rstrip('.')}." if by else " **Accepted.**" if pair.accepted else f" Accept the risk with `--accept {pair.id}`."
+        accepted = f" **Accepted** {by.rstrip('.')}." if by else " **Accepted.**" if pair.accepted else f" Accept the risk with `--accept {pair.id}`."
         yield f"- {escape(pair.a)} with {escape(pair.b)}: {escape(pair.question, links=True)}{accepted}"
 
 

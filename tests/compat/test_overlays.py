@@ -16,6 +16,7 @@ from compat.errors import DocumentError, InputError
 from compat.landing import resolve_landing
 from compat.overlay_schema import overlay_schema
 from compat.retired import retired_claims, retired_note, retired_of_pair
+from compat.store import Snapshot
 from tests.conftest import DAY, SMALL
 from tests.overlays import TESTED, with_overlay, write
 
@@ -170,7 +171,10 @@ def test_nothing_banned_is_recommended(tmp_path: Path) -> None:
 def test_the_digest_covers_the_layers(tmp_path: Path) -> None:
     """Another byte, another order or no overlay: another digest; the same files elsewhere: the same."""
     one, two = write(tmp_path, TESTED, "a"), write(tmp_path, EVERYTHING, "b")
-    load = lambda *paths: Matrix.load(as_of=DAY, data=SMALL, overlays=paths).snapshot  # noqa: E731  # said five times
+
+    def load(*paths: Path) -> Snapshot:
+        return Matrix.load(as_of=DAY, data=SMALL, overlays=paths).snapshot
+
     found = {load().digest, load(one).digest, load(two).digest, load(one, two).digest, load(two, one).digest}
     assert len(found) == 5
     assert load().layers == ()
@@ -221,6 +225,8 @@ def test_configured_folders_are_read_unless_one_says_no(tmp_path: Path, monkeypa
         (TESTED.replace("operator", "operater"), "subject 'operater' is neither a subject nor in vocabulary.yaml; did you mean operator?"),
         (TESTED.replace("id: our-operator-12", "id: queue-broken"), "ours.yaml:7: the claim id 'queue-broken' is taken by small/queue.yaml:"),
         (TESTED.replace("'12'", "'=>12'"), "our-operator-12: cannot read '=>12' as a version range"),
+        (TESTED.replace("  versions: '12'\n", ""), "our-operator-12: versions is missing; say which versions of operator it is about"),
+        (TESTED.replace("  object_versions: '1.4'\n", ""), "our-operator-12: object_versions is missing; say which versions of kubernetes it is about"),
         (TESTED.replace("source: lab", "source: lob"), "source 'lob' is not under sources; did you mean lab?"),
         ("subjects: [{subject: queue, title: Ours}]\n", "ours.yaml:5: the subject 'queue' exists already"),
         ("releases: [{subject: quue, version: 1.0.0}]\n", "a release of the unknown subject 'quue'; did you mean queue?"),

@@ -201,6 +201,7 @@ def test_an_accepted_risk_counts_until_it_expires(tmp_path: Path) -> None:
     assert pair["accepted_by"] == {"owner": "jane@example.com", "expires": "2026-01-24", "reason": "a test cluster", "layer": "ours"}
     for shown in (plan_text.render(found), plan_markdown.render(found)):
         assert re.search(r"jane@\W?example.com until 2026-01-24: a test cluster", shown.replace("\\", "").replace("**", "").replace("\n    ", " "))
+    assert " **Accepted** by jane@" in plan_markdown.render(found)
     over = make(with_overlay(tmp_path, ACCEPTED.format(RISK, "2026-01-23"), day=EARLY))
     assert over.exit_code == 30
     (text,) = texts(over, "expired-acceptance")
