@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, TableFormat, load_matrix, write_out
+from cli import overlay_commands, update_command
+from cli.options import AsOf, OutputFile, Overlays, TableFormat, load_matrix, write_out
 from compat.errors import InputError, printable
 
 __all__ = ["app"]
@@ -19,13 +19,14 @@ _FORMAT = typer.Option("-o", "--output", help="Format.")
 @app.command("list")
 def list_subjects(
     as_of: AsOf = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
     """List every subject with its releases, claims, grades and dates."""
     from cli.render import kb as renderer
 
-    matrix = load_matrix(as_of)
+    matrix = load_matrix(as_of, overlay)
     write_out(renderer.render_list(matrix, as_json=output is TableFormat.json), output_file)
 
 
@@ -33,6 +34,7 @@ def list_subjects(
 def show(
     name: Annotated[str, typer.Argument(metavar="SUBJECT|CLAIM", help="A component such as gpu-operator, or the id of a claim.")],
     as_of: AsOf = None,
+    overlay: Overlays = None,
     kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="Only claims of this kind.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Also claims that did not stand on that day.")] = False,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
@@ -44,13 +46,14 @@ def show(
 
     if kind is not None and kind not in KINDS:
         raise InputError(f"unknown kind {printable(kind)!r}; known: {', '.join(KINDS)}")
-    matrix = load_matrix(as_of)
+    matrix = load_matrix(as_of, overlay)
     write_out(renderer.render_show(matrix, name, kind, every=every, as_json=output is TableFormat.json), output_file)
 
 
 @app.command("query")
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One read-only SQL statement over the tables claims, releases, subjects, meta.")],
+    overlay: Overlays = None,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
@@ -59,7 +62,7 @@ def query(
 
     from cli.render import kb as renderer
 
-    matrix = load_matrix(None)
+    matrix = load_matrix(None, overlay)
     try:
         columns, rows = matrix.store.query(sql)
     except (sqlite3.Error, sqlite3.Warning) as error:
@@ -70,22 +73,16 @@ def query(
 @app.command("graph")
 def graph(
     as_of: AsOf = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
     """Show who constrains whom: which component's versions are limited by which other, and by how many claims."""
     from cli.render import graph as renderer
 
-    write_out(renderer.render(load_matrix(as_of), as_json=output is TableFormat.json), output_file)
+    write_out(renderer.render(load_matrix(as_of, overlay), as_json=output is TableFormat.json), output_file)
 
 
-@app.command("check")
-def check(
-    folder: Annotated[Path | None, typer.Argument(metavar="[FOLDER]", help="Folder of knowledge files.  [default: the built-in knowledge]")] = None,
-) -> None:
-    """Validate knowledge files: every fault with file and line, exit code 2 if there is one."""
-    from compat.knowledge import load_knowledge
-    from compat.store import data_directory
-
-    knowledge = load_knowledge(folder or data_directory())
-    typer.echo(f"{len(knowledge.claims)} claims and {len(knowledge.releases)} releases of {len(knowledge.subjects)} subjects: no faults")
+app.command("check")(overlay_commands.check)
+app.command("new-claim")(overlay_commands.new_claim)
+app.command("update")(update_command.update)

@@ -19,7 +19,7 @@ from compat.errors import InputError, printable
 if TYPE_CHECKING:
     from compat import Matrix
 
-__all__ = ["AsOf", "Format", "OutputFile", "ScopeOption", "TableFormat", "load_matrix", "pair", "pairs", "parse_day", "write_out"]
+__all__ = ["AsOf", "Format", "OutputFile", "Overlays", "ScopeOption", "TableFormat", "load_matrix", "pair", "pairs", "parse_day", "write_out"]
 
 
 class Format(StrEnum):
@@ -41,6 +41,9 @@ AsOf = Annotated[str | None, typer.Option("--as-of", metavar="DATE", help="Answe
 ScopeOption = Annotated[
     list[str] | None, typer.Option("--scope", metavar="WORD=VALUE", help="Where the question is asked, such as os=ubuntu-24.04 or provider=eks. Repeatable.")
 ]
+Overlays = Annotated[
+    list[Path] | None, typer.Option("--overlay", metavar="FILE", help="Your own facts, bans and accepted risks on top (docs/data-format.md). Repeatable.")
+]
 OutputFile = Annotated[Path | None, typer.Option("--output-file", metavar="FILE", help="Write to FILE, whole or not at all, instead of stdout.")]
 
 
@@ -58,11 +61,11 @@ def parse_day(text: str | None) -> date | None:
         raise InputError(f"--as-of: expected a date such as 2026-09-30, found {printable(text)!r}") from error
 
 
-def load_matrix(as_of: str | None) -> Matrix:
-    """Open the knowledge base as of a day."""
+def load_matrix(as_of: str | None, overlays: Iterable[Path] | None = None) -> Matrix:
+    """Open the knowledge base as of a day, with overlays on top: those given, and those of the configured folders."""
     from compat import Matrix
 
-    return Matrix.load(as_of=parse_day(as_of))
+    return Matrix.load(as_of=parse_day(as_of), overlays=overlays or ())
 
 
 def pair(text: str, option: str = "") -> tuple[str, str | None]:
@@ -101,8 +104,8 @@ def _print(text: str) -> None:
         os._exit(141)  # what a shell reports for SIGPIPE: the reader has gone, nobody can be told more
 
 
-def write_out(text: str, target: Path | None) -> None:
-    """Write to stdout, or to a file that is replaced as a whole.
+def write_out(text: str, target: Path | None, option: str = "--output-file") -> None:
+    """Write to stdout, or to a file that is replaced as a whole; *option* is named if it cannot be written.
 
     Raises:
         InputError: if the file cannot be written.
@@ -126,4 +129,4 @@ def write_out(text: str, target: Path | None) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError(f"--output-file: cannot write {printable(target, 200)}: {error.strerror or error}") from error
+        raise InputError(f"{option}: cannot write {printable(target, 200)}: {error.strerror or error}") from error

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from compat.feed_schema import FeedEntry
+
 __all__ = ["ClaimEntry", "Component", "ReleaseEntry", "SourceEntry", "SubjectFile", "TableEntry", "VersionRules", "Vocabulary"]
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._+-]*$", max_length=160)]
@@ -276,6 +278,8 @@ class SubjectFile(Entry):
     releases: list[ReleaseEntry] = Field(default_factory=list)
     claims: list[ClaimEntry] = Field(default_factory=list)
     tables: list[TableEntry] = Field(default_factory=list)
+    feeds: list[FeedEntry] = Field(default_factory=list)
+    """Public feeds that serve the subjects of the file."""
 
 
 class SubSubject(Entry):

@@ -14,7 +14,7 @@ import os
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -23,53 +23,16 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version as PackagingVersion
 
-from compat.claims import Claim, Release, Subject
-from compat.errors import StoreError
+from compat.claims import BUILT_IN, Claim, Release, Subject
+from compat.places import SCHEMA_VERSION, cache_directory, combined_digest, content_digest, data_directory, forget_old, forget_stores, store_directories
 from compat.ranges import parse_range
 from compat.versions import PLAIN, Lineage, Version
 
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
+    from compat.layers import Acceptance, Layer, OverlayText
 
 __all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "forget_stores", "open_store"]
-
-SCHEMA_VERSION = 1
-"""Version of the written form and its tables."""
-_KEEP = 3
-
-
-def data_directory() -> Path:
-    """Folder of the built-in knowledge: beside the package, or the checkout's ``data/`` in an editable install."""
-    if override := os.environ.get("COMPAT_DATA_DIR"):
-        return Path(override)
-    installed = Path(__file__).resolve().parent / "_data"
-    return installed if installed.is_dir() else Path(__file__).resolve().parent.parent / "data"
-
-
-def cache_directory() -> Path:
-    """Folder of compiled stores."""
-    if override := os.environ.get("COMPAT_CACHE_DIR"):
-        return Path(override)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("compat-gpu")
-
-
-def content_digest(folder: Path) -> str:
-    """Digest over names and bytes of the knowledge files of *folder*, as ``sha256:...``.
-
-    Raises:
-        StoreError: if the folder holds no knowledge.
-    """
-    digest = hashlib.sha256(f"compat knowledge {SCHEMA_VERSION}\n".encode())
-    paths = sorted(folder.glob("*.yaml"))
-    if not paths:
-        raise StoreError(f"no knowledge in {folder}: expected *.yaml files; reinstall compat or unset COMPAT_DATA_DIR")
-    for path in paths:
-        content = path.read_bytes()
-        digest.update(f"{path.name} {len(content)}\n".encode())
-        digest.update(content)
-    return f"sha256:{digest.hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +46,9 @@ class Snapshot:
     schema: int
     """Version of the written form."""
     digest: str
-    """Over the canonical content."""
+    """Over the canonical content, layers included."""
+    layers: tuple[Layer, ...] = ()
+    """Overlays on top of the built-in knowledge, in their order."""
 
 
 _READING = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
@@ -153,6 +118,21 @@ class Store:
             claim = self._claims.get(row[0])
             yield claim if claim is not None else self._claim(row)
 
+    def layers(self) -> tuple[Layer, ...]:
+        """Overlays that were compiled into the store, in their order."""
+        if self.meta["layers"] == "[]":
+            return ()
+        from compat.layers import Layer
+
+        return tuple(Layer(row["id"], row["title"], date.fromisoformat(row["as_of"]), row["digest"]) for row in json.loads(self.meta["layers"]))
+
+    def acceptances(self) -> list[Acceptance]:
+        """Risks that overlays accept, expired ones included."""
+        from compat.layers import Acceptance
+
+        rows = self._connection.execute("select id, owner, expires, reason, layer from accepted order by position")
+        return [Acceptance(row[0], row[1], date.fromisoformat(row[2]), row[3], row[4]) for row in rows]
+
     def pair_claims(self, one: str, other: str) -> list[Claim]:
         """Claims about pairs of versions of two components, either way round."""
         kinds = "kind in ('support', 'require', 'conflict', 'bundle', 'offer')"
@@ -194,48 +174,34 @@ def _day(text: str | None) -> date | None:
     return date.fromisoformat(text) if text else None
 
 
-def open_store(folder: Path | None = None) -> Store:
-    """Open the store of *folder* (default: the built-in knowledge), compiling it if it is not there or not whole.
+def open_store(folder: Path | None = None, overlays: Sequence[OverlayText] = ()) -> Store:
+    """Open the store of *folder* (default: the built-in knowledge) with *overlays*, compiling it if it is not there or not whole.
 
     Raises:
         KnowledgeError: if the YAML has faults.
         StoreError: if there is no knowledge.
     """
     source = folder or data_directory()
-    digest = content_digest(source)
+    digest = combined_digest(content_digest(source), overlays)
     name = f"kb-{digest.removeprefix('sha256:')[:20]}-{_layout()}.sqlite"
-    for directory in _places():
+    for directory in store_directories():
         target = directory / name
         store = _open(target, digest)
         if store is not None:
             return store
-    for directory in _places():
+    for directory in store_directories():
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            _compile(source, digest, directory / name)
+            _compile(source, overlays, digest, directory / name)
         except (OSError, sqlite3.OperationalError):
             continue
         store = _open(directory / name, digest)
         if store is not None:
-            _forget_old(directory, name)
+            forget_old(directory, name)
             return store
     connection = sqlite3.connect(":memory:")
-    _fill(connection, source, digest)
+    _fill(connection, source, overlays, digest)
     return Store(connection)
-
-
-def forget_stores() -> None:
-    """Remove every compiled store from the cache; the next run compiles anew."""
-    for directory in _places():
-        for path in directory.glob("kb-*.sqlite"):
-            path.unlink(missing_ok=True)
-
-
-def _places() -> list[Path]:
-    places = [cache_directory()]
-    if "COMPAT_CACHE_DIR" not in os.environ:
-        places.append(Path(tempfile.gettempdir()) / f"compat-gpu-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
-    return places
 
 
 def _open(path: Path, digest: str) -> Store | None:
@@ -256,14 +222,14 @@ def _open(path: Path, digest: str) -> Store | None:
     return None
 
 
-def _compile(source: Path, digest: str, target: Path) -> None:
+def _compile(source: Path, overlays: Sequence[OverlayText], digest: str, target: Path) -> None:
     handle, name = tempfile.mkstemp(prefix=".kb-", suffix=".tmp", dir=target.parent)
     os.close(handle)
     scratch = Path(name)
     try:
         connection = sqlite3.connect(scratch)
         try:
-            _fill(connection, source, digest)
+            _fill(connection, source, overlays, digest)
         finally:
             connection.close()
         with scratch.open("rb+") as stream:
@@ -273,26 +239,12 @@ def _compile(source: Path, digest: str, target: Path) -> None:
         scratch.unlink(missing_ok=True)
 
 
-def _forget_old(directory: Path, keep: str) -> None:
-    """Remove stores of earlier knowledge and scratch files that killed runs left behind."""
-    with contextlib.suppress(OSError):
-        stores = sorted(directory.glob("kb-*.sqlite"), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in [path for path in stores if path.name != keep][_KEEP - 1 :]:
-            path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        import time
-
-        for path in directory.glob(".kb-*.tmp"):
-            if time.time() - path.stat().st_mtime > 3600:
-                path.unlink(missing_ok=True)
-
-
-def _fill(connection: sqlite3.Connection, source: Path, digest: str) -> None:
+def _fill(connection: sqlite3.Connection, source: Path, overlays: Sequence[OverlayText], digest: str) -> None:
     from sqlite_utils import Database
 
     from compat.knowledge import load_knowledge
 
-    knowledge = load_knowledge(source)
+    knowledge = load_knowledge(source, overlays)
     database = Database(connection)
     with connection:
         for name, rows, key in _tables(knowledge, digest):
@@ -318,29 +270,31 @@ _COLUMNS: dict[str, dict[str, type]] = {
         "grade": str, "severity": str, "closed": int, "known_from": str, "known_until": str, "source": str, "link": str, "summary": str,
         "detail": str, "layer": str, "place": str, "subject_members": str, "object_members": str, "to_members": str,
     },
+    "retired": {"position": int, "claim": str, "layer": str, "reason": str, "said": str},
+    "accepted": {"position": int, "id": str, "owner": str, "expires": str, "reason": str, "layer": str},
 }  # fmt: skip
 
 
-@cache
 @cache
 def _layout() -> str:
     """What tells stores of one program from those of another: the modules that read, expand and compile knowledge."""
     here = Path(__file__).parent
     found = hashlib.sha256(repr((SCHEMA_VERSION, _COLUMNS)).encode())
-    for name in ("claims", "documents", "knowledge", "ranges", "schema", "store", "versions"):
+    for name in ("claim_reader", "claims", "documents", "knowledge", "overlay_reader", "overlay_schema", "ranges", "schema", "store", "versions"):
         with contextlib.suppress(OSError):
             found.update((here / f"{name}.py").read_bytes())
     return found.hexdigest()[:8]
 
 
 def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
-    newest = max(subject.as_of for subject in knowledge.subjects.values())
+    newest = knowledge.built_in
     meta = {
         "digest": digest,
         "schema": str(SCHEMA_VERSION),
         "version": newest.strftime("%Y.%m.%d"),
         "as_of": newest.isoformat(),
         "layout": _layout(),
+        "layers": _json([{"id": layer.id, "title": layer.title, "as_of": layer.as_of, "digest": layer.digest} for layer in knowledge.layers]),
         "complete": "yes",
     }
     yield "meta", [{"key": key, "value": value} for key, value in meta.items()], "key"
@@ -372,10 +326,27 @@ def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[
             "severity": claim.severity,
             "closed": int(claim.closed), "known_from": claim.known_from.isoformat(), "known_until": _iso(claim.known_until),
             "source": _json({key: value for key in ("repo", "ref", "path", "url", "locator") if (value := getattr(claim.source, key))}),
-            "link": claim.source.link, "summary": claim.summary, "detail": _json(claim.detail), "layer": claim.layer, "place": knowledge.places[claim.id],
+            "link": claim.source.link, "summary": claim.summary, "detail": _json(claim.detail), "layer": claim.layer,
+            "place": knowledge.places[claim.id] if claim.layer == BUILT_IN else Path(knowledge.places[claim.id]).name,
         }
         for position, claim in enumerate(knowledge.claims)
     ], "position"  # fmt: skip
+    yield (
+        "retired",
+        [
+            {"position": n, "claim": entry.claim, "layer": entry.layer, "reason": entry.reason, "said": entry.said.isoformat()}
+            for n, entry in enumerate(knowledge.retired)
+        ],
+        "position",
+    )
+    yield (
+        "accepted",
+        [
+            {"position": n, "id": entry.id, "owner": entry.owner, "expires": entry.expires.isoformat(), "reason": entry.reason, "layer": entry.layer}
+            for n, entry in enumerate(knowledge.accepted)
+        ],
+        "position",
+    )
 
 
 class _Members:

@@ -15,6 +15,7 @@ from compat.ranges import parse_range
 from compat.scope import Scope
 from compat.verdicts import ORDER, can_break
 from planner.aspects import not_served
+from planner.bans import HERE, bans_on
 from planner.judgements import Judgement, merged, violated
 from planner.operands import Operands
 from planner.parts import Part
@@ -141,7 +142,7 @@ class Pairs:
     # -- judging
 
     def alone(self, key: str, version: Version) -> list[Judgement]:
-        """What the matrix says of a part beside what has no version: hardware, the provider, and partners in an unknown version."""
+        """What the matrix says of a part beside what has no version: hardware, the provider, partners in an unknown version, bans."""
         cached = (key, version.key)
         if cached not in self._alone:
             part = self.situation.by_key[key]
@@ -150,6 +151,7 @@ class Pairs:
             versions = part.standing(version)
             self._alone[cached] = [
                 *self._beside_itself(part, version),
+                *self._barred(part, version),
                 *(item for each in versions for item in (*self._on_hardware(part, each), *self._at_provider(part, each), *self._beside_unknown(part, each))),
             ]
         return self._alone[cached]
@@ -167,6 +169,10 @@ class Pairs:
                     found.append(Judgement(names[0], names[1], (part.key, part.key), verdict, False, violated(verdict, part.component, first, last)))
             if worst := merged(found):
                 yield worst
+
+    def _barred(self, part: Part, version: Version) -> Iterator[Judgement]:
+        for name, verdict in bans_on(self.situation, part, version, self._operands.version):
+            yield Judgement(name, HERE, (part.key, HERE), verdict, False, violated(verdict, part.component, version, None))
 
     def _on_hardware(self, part: Part, version: Version) -> Iterator[Judgement]:
         for hardware in self.situation.hardware:

@@ -11,6 +11,7 @@ from typing import Any
 
 from compat import Claim, Matrix, Verdict, Version
 from compat.hops import resolve_hop
+from compat.landing import resolve_landing
 from compat.scope import Scope
 from compat.verdicts import excess
 from planner.aspects import not_served
@@ -21,6 +22,7 @@ from planner.state import ClusterState
 
 __all__ = ["validate"]
 
+_BARRED = "(itself)"
 _WORSE = {"broken": 0, "unknown": 1, "declared": 2, "tested": 3}
 
 
@@ -141,6 +143,8 @@ class _Replay:
     def violated(self, key: str, other: str) -> list[tuple[Claim, int]]:
         """Claims that two parts violate as they are, and by how many minors where that can be said."""
         part = self.situation.by_key[key]
+        if other == _BARRED:
+            return [(claim, 0) for claim in self.barred(part)]
         if other in self.situation.by_key and other != key:
             partner = self.situation.by_key[other]
             if part.api or partner.api:
@@ -262,7 +266,9 @@ class _Replay:
         return f"{one.key} {self.versions[one.key].release}{beside}"
 
     def lone(self, part: Part) -> Iterator[tuple[str, str]]:
-        """What a part meets that has no version: hardware that it cannot drive, and partners in an unknown version."""
+        """What a part meets that has no version: hardware that it cannot drive, partners in an unknown version, bans on its version."""
+        if self.barred(part):
+            yield _BARRED, "broken"
         scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
         for name, subject in self.matrix.subjects.items():
             if subject.role == "hardware" and any(
@@ -292,6 +298,15 @@ class _Replay:
         scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
         both = [(part.component, mix[0]), (part.component, mix[-1])]
         return [self.matrix.verdict(both[0], both[1], {**scope, "topology": ("ha",)}) for scope in scopes] if len(mix) > 1 else []
+
+    def barred(self, part: Part) -> list[Claim]:
+        """Claims against the version itself to which a part has moved, or against that of an operand that it ships."""
+        here = self.versions[part.key]
+        if here == self.begun[part.key]:
+            return []
+        scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
+        faces = [(name, version) for name, version, _ in self.faces(part, part)]
+        return [claim for face in faces for scope in scopes for claim in resolve_landing(self.matrix, face, scope).claims]
 
     def pair(self, one: Part, other: Part, place: str) -> str | None:
         worst: str | None = None

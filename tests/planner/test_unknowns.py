@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from planner.assume import assumed_state
 from planner.checking import check_state
 from planner.errors import GoalError
 from planner.validate import validate
+from tests.conftest import DAY
 
 GPU = "nodes: 4, os: duck-2, runtime: runtime 2.0.0, driver_managed_by: gpu-operator, allocation: device-plugin"
 
