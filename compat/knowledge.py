@@ -20,7 +20,7 @@ from compat.ranges import parse_range
 from compat.schema import ClaimFields, SourceEntry, SubjectFile, VersionRules, Vocabulary
 from compat.versions import PLAIN, Lineage, parse
 
-__all__ = ["MAX_BYTES", "Knowledge", "data_files", "load_knowledge"]
+__all__ = ["MAX_BYTES", "Knowledge", "Reader", "data_files", "load_knowledge"]
 
 MAX_BYTES = 8 * 1024 * 1024
 """Largest file of the knowledge base that is read."""
@@ -54,7 +54,7 @@ def data_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.yaml") if path.is_file())
 
 
-class _Reader:
+class Reader:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.knowledge = Knowledge(vocabulary)
         self.faults: list[Fault] = []
@@ -361,7 +361,7 @@ def load_knowledge(folder: Path) -> Knowledge:
         vocabulary = Vocabulary.model_validate(vocabulary_file.value)
     except ValidationError as error:
         raise KnowledgeError(model_faults(vocabulary_file, error, Vocabulary)) from error
-    reader = _Reader(vocabulary)
+    reader = Reader(vocabulary)
     for path in data_files(folder):
         if path.name == _VOCABULARY:
             continue

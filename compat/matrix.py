@@ -49,18 +49,29 @@ class Matrix:
         self._lines: dict[str, _Lines] = {}
 
     @classmethod
-    def load(cls, as_of: date | None = None, data: Path | None = None) -> Matrix:
+    def load(cls, as_of: date | None = None, data: Path | None = None, snapshot: Path | None = None, snapshot_key: Path | None = None) -> Matrix:
         """Open the knowledge base as it was on a day.
 
         Args:
             as_of: the day; default: today.
             data: a folder of knowledge files instead of the built-in one.
+            snapshot: a JSON or SQLite export instead of either.
+            snapshot_key: public key; the snapshot is refused without a good signature by it.
 
         Raises:
             KnowledgeError: if a file has faults.
+            SignatureError: if a signature is missing or wrong.
             StoreError: if there is no knowledge.
         """
-        return cls(open_store(data), as_of or date.today())
+        if snapshot is None:
+            if snapshot_key is not None:
+                raise InputError("snapshot_key was given without a snapshot")
+            return cls(open_store(data), as_of or date.today())
+        if data is not None:
+            raise InputError("give data or a snapshot, not both")
+        from compat.snapshots import open_snapshot
+
+        return cls(open_snapshot(snapshot, snapshot_key), as_of or date.today())
 
     def on(self, day: date) -> Matrix:
         """The same knowledge as of another day."""

@@ -14,7 +14,7 @@ import os
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -31,7 +31,7 @@ from compat.versions import PLAIN, Lineage, Version
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
 
-__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "forget_stores", "open_store"]
+__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "forget_stores", "open_compiled", "open_store"]
 
 SCHEMA_VERSION = 1
 """Version of the written form and its tables."""
@@ -83,7 +83,7 @@ class Snapshot:
     schema: int
     """Version of the written form."""
     digest: str
-    """Over the canonical content."""
+    """Over the canonical content, see `compat.canonical`."""
 
 
 _READING = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
@@ -106,6 +106,11 @@ class Store:
         self._order: dict[str, dict[PackagingVersion, int]] = {}
         self._claims: dict[str, Claim] = {}
         """Every claim that was read, so that one claim is one object however it is found."""
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open file, for readers of whole tables."""
+        return self._connection
 
     def close(self) -> None:
         """Close the file."""
@@ -195,14 +200,30 @@ def _day(text: str | None) -> date | None:
 
 
 def open_store(folder: Path | None = None) -> Store:
-    """Open the store of *folder* (default: the built-in knowledge), compiling it if it is not there or not whole.
+    """Open the store of *folder* (default: the snapshot that ``COMPAT_SNAPSHOT`` names, else the built-in knowledge).
+
+    It is compiled if it is not there or not whole.
 
     Raises:
         KnowledgeError: if the YAML has faults.
         StoreError: if there is no knowledge.
     """
+    if folder is None and ("COMPAT_SNAPSHOT" in os.environ or "COMPAT_SNAPSHOT_KEY" in os.environ):
+        from compat.snapshots import configured_snapshot
+
+        return configured_snapshot()
     source = folder or data_directory()
-    digest = content_digest(source)
+
+    def load() -> Knowledge:
+        from compat.knowledge import load_knowledge
+
+        return load_knowledge(source)
+
+    return open_compiled(content_digest(source), load)
+
+
+def open_compiled(digest: str, load: Callable[[], Knowledge]) -> Store:
+    """Open the store of a source with that digest over its bytes; *load* reads the source if it has to be compiled."""
     name = f"kb-{digest.removeprefix('sha256:')[:20]}-{_layout()}.sqlite"
     for directory in _places():
         target = directory / name
@@ -212,7 +233,7 @@ def open_store(folder: Path | None = None) -> Store:
     for directory in _places():
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            _compile(source, digest, directory / name)
+            _compile(load, digest, directory / name)
         except (OSError, sqlite3.OperationalError):
             continue
         store = _open(directory / name, digest)
@@ -220,7 +241,7 @@ def open_store(folder: Path | None = None) -> Store:
             _forget_old(directory, name)
             return store
     connection = sqlite3.connect(":memory:")
-    _fill(connection, source, digest)
+    _fill(connection, load, digest)
     return Store(connection)
 
 
@@ -248,7 +269,7 @@ def _open(path: Path, digest: str) -> Store | None:
         return None
     try:
         store = Store(connection)
-        if store.meta.get("digest") == digest and store.meta.get("layout") == _layout() and store.meta.get("complete") == "yes":
+        if store.meta.get("source") == digest and store.meta.get("layout") == _layout() and store.meta.get("complete") == "yes":
             return store
     except sqlite3.Error:
         pass
@@ -256,14 +277,14 @@ def _open(path: Path, digest: str) -> Store | None:
     return None
 
 
-def _compile(source: Path, digest: str, target: Path) -> None:
+def _compile(load: Callable[[], Knowledge], digest: str, target: Path) -> None:
     handle, name = tempfile.mkstemp(prefix=".kb-", suffix=".tmp", dir=target.parent)
     os.close(handle)
     scratch = Path(name)
     try:
         connection = sqlite3.connect(scratch)
         try:
-            _fill(connection, source, digest)
+            _fill(connection, load, digest)
         finally:
             connection.close()
         with scratch.open("rb+") as stream:
@@ -287,17 +308,18 @@ def _forget_old(directory: Path, keep: str) -> None:
                 path.unlink(missing_ok=True)
 
 
-def _fill(connection: sqlite3.Connection, source: Path, digest: str) -> None:
+def _fill(connection: sqlite3.Connection, load: Callable[[], Knowledge], digest: str) -> None:
     from sqlite_utils import Database
 
-    from compat.knowledge import load_knowledge
+    from compat.canonical import canonical_digest, canonical_document
 
-    knowledge = load_knowledge(source)
+    knowledge = load()
     database = Database(connection)
     with connection:
         for name, rows, key in _tables(knowledge, digest):
             table = database.create_table(name, _COLUMNS[name], pk=key)
             table.insert_all(rows)
+        database.table("meta").insert({"key": "digest", "value": canonical_digest(canonical_document(connection))})
         for columns in (["subject", "object"], ["object", "subject"]):
             database.table("claims").create_index(columns)
         database.table("releases").create_index(["subject"])
@@ -327,7 +349,7 @@ def _layout() -> str:
     """What tells stores of one program from those of another: the modules that read, expand and compile knowledge."""
     here = Path(__file__).parent
     found = hashlib.sha256(repr((SCHEMA_VERSION, _COLUMNS)).encode())
-    for name in ("claims", "documents", "knowledge", "ranges", "schema", "store", "versions"):
+    for name in ("canonical", "claims", "documents", "knowledge", "ranges", "schema", "snapshots", "store", "versions"):
         with contextlib.suppress(OSError):
             found.update((here / f"{name}.py").read_bytes())
     return found.hexdigest()[:8]
@@ -336,7 +358,7 @@ def _layout() -> str:
 def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
     newest = max(subject.as_of for subject in knowledge.subjects.values())
     meta = {
-        "digest": digest,
+        "source": digest,
         "schema": str(SCHEMA_VERSION),
         "version": newest.strftime("%Y.%m.%d"),
         "as_of": newest.isoformat(),
