@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli import kb_coverage_command, kb_diff_command, kb_snapshot_commands
 from cli.options import AsOf, OutputFile, TableFormat, load_matrix, write_out
 from compat.errors import InputError, printable
 
@@ -14,6 +15,13 @@ __all__ = ["app"]
 
 app = typer.Typer(help="Look into the knowledge base.", no_args_is_help=True, rich_markup_mode=None)
 _FORMAT = typer.Option("-o", "--output", help="Format.")
+
+
+app.command("coverage")(kb_coverage_command.coverage)
+app.command("diff")(kb_diff_command.diff)
+app.command("export")(kb_snapshot_commands.export)
+app.command("sign")(kb_snapshot_commands.sign)
+app.command("verify")(kb_snapshot_commands.verify)
 
 
 @app.command("list")
@@ -51,15 +59,20 @@ def show(
 @app.command("query")
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One read-only SQL statement over the tables claims, releases, subjects, meta.")],
+    as_of: AsOf = None,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
-    """Query the compiled knowledge with SQL; docs/data-format.md has the tables."""
+    """Query the compiled knowledge with SQL; docs/data-format.md has the tables.
+
+    The table claims has all claims, whatever the day; the view standing those that stand on the day of --as-of.
+    """
     import sqlite3
 
     from cli.render import kb as renderer
 
-    matrix = load_matrix(None)
+    matrix = load_matrix(as_of)
+    matrix.store.add_standing(matrix.as_of)
     try:
         columns, rows = matrix.store.query(sql)
     except (sqlite3.Error, sqlite3.Warning) as error:

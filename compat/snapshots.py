@@ -28,12 +28,12 @@ from compat.faults import model_faults
 from compat.knowledge import Knowledge, Reader
 from compat.schema import ClaimEntry, Component, Entry, Id, ReleaseEntry, SourceEntry, SubjectFile, Text, VersionRules, Vocabulary, Word
 from compat.signing import read_bytes, verify_bytes
-from compat.store import Store, open_compiled
+from compat.store import Store, compile_in_memory, open_compiled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MAX_BYTES", "KnowledgeDocument", "configured_snapshot", "knowledge_schema", "open_snapshot", "read_snapshot"]
+__all__ = ["MAX_BYTES", "KnowledgeDocument", "configured_snapshot", "describe_snapshot", "knowledge_schema", "open_snapshot", "read_snapshot"]
 
 MAX_BYTES = 64 * 1024 * 1024
 """Largest snapshot that is read."""
@@ -163,6 +163,19 @@ def read_snapshot(content: bytes, name: str) -> Knowledge:
     if not records.subjects:
         raise KnowledgeError([Fault(name, "the snapshot has no subjects")])
     return _knowledge(records, document)
+
+
+def describe_snapshot(content: bytes, name: str) -> str:
+    """Return version, day, digest and size of a snapshot in one line.
+
+    Raises:
+        DocumentError: if the bytes are no snapshot, or have faults.
+    """
+    store = compile_in_memory(lambda: read_snapshot(content, name))
+    counts = [store.query(f"select count(*) from {table}")[1][0][0] for table in ("claims", "releases", "subjects")]  # noqa: S608  # names of ours
+    return (
+        f"knowledge {store.meta['version']}, {store.meta['digest']}: {counts[0]:,} claims and {counts[1]:,} releases of {counts[2]:,} subjects"
+    )
 
 
 def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from compat.versions import PLAIN, Lineage, Version
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
 
-__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "forget_stores", "open_compiled", "open_store"]
+__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "compile_in_memory", "content_digest", "data_directory", "forget_stores", "open_compiled", "open_store"]
 
 SCHEMA_VERSION = 1
 """Version of the written form and its tables."""
@@ -163,6 +163,11 @@ class Store:
         kinds = "kind in ('support', 'require', 'conflict', 'bundle', 'offer')"
         return list(self.claims(f"{kinds} and ((subject = ? and object = ?) or (subject = ? and object = ?))", (one, other, other, one)))
 
+    def add_standing(self, day: date) -> None:
+        """Give the statements of `query` a view ``standing``: the claims that stand on *day*."""
+        until = f"(known_until is null or known_until > '{day.isoformat()}')"
+        self._connection.execute(f"create temp view standing as select * from main.claims where known_from <= '{day.isoformat()}' and {until}")  # noqa: S608  # a date
+
     def query(self, sql: str, parameters: Iterable[Any] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Run one read-only SQL statement; return column names and rows.
 
@@ -240,6 +245,11 @@ def open_compiled(digest: str, load: Callable[[], Knowledge]) -> Store:
         if store is not None:
             _forget_old(directory, name)
             return store
+    return compile_in_memory(load, digest)
+
+
+def compile_in_memory(load: Callable[[], Knowledge], digest: str = "") -> Store:
+    """Compile what *load* reads without leaving a file."""
     connection = sqlite3.connect(":memory:")
     _fill(connection, load, digest)
     return Store(connection)
