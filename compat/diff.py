@@ -181,7 +181,7 @@ def _axis(before: Matrix, after: Matrix, name: str) -> list[Version | None]:
     lines: dict[tuple[int, ...], Version] = {}
     for matrix in (after, before):  # what was out on the first day wins
         lines.update(_newest(matrix, name))
-    return list(sorted(lines.values(), reverse=True)) or [None]
+    return [*sorted(lines.values(), reverse=True)] or [None]
 
 
 def _newest(matrix: Matrix, name: str) -> Mapping[tuple[int, ...], Version]:

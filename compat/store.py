@@ -31,7 +31,18 @@ from compat.versions import PLAIN, Lineage, Version
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
 
-__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "compile_in_memory", "content_digest", "data_directory", "forget_stores", "open_compiled", "open_store"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "Snapshot",
+    "Store",
+    "cache_directory",
+    "compile_in_memory",
+    "content_digest",
+    "data_directory",
+    "forget_stores",
+    "open_compiled",
+    "open_store",
+]
 
 SCHEMA_VERSION = 1
 """Version of the written form and its tables."""

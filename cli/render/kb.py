@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tabulate import tabulate
@@ -31,7 +32,7 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
                 "title": subject.title,
                 "role": subject.role,
                 "releases": len(releases),
-                "newest_release": releases[0].text if releases else None,
+                "newest_release": (matrix.releases(subject.id, stable_only=True) or releases)[0].text if releases else None,
                 "claims": len(claims),
                 **{grade: grades[grade] for grade in reversed(GRADES)},
                 "oldest_statement": said[0].isoformat() if said else None,
@@ -40,15 +41,30 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
         )
     if as_json:
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-    shown = [row for row in rows if row["claims"] or row["releases"]]
+    columns = {
+        "subject": "subject", "releases": "releases", "newest_release": "newest", "claims": "claims", **{grade: grade for grade in reversed(GRADES)},
+        "oldest_statement": "said from", "newest_statement": "to",
+    }  # fmt: skip
+    shown = [[row[key] for key in columns] for row in rows if row["claims"] or row["releases"]]
+    sums = [sum(row[key] for row in rows) if isinstance(rows[0][key], int) else "" for key in columns]
+    dates = [row[key] for key, choose in (("oldest_statement", min), ("newest_statement", max)) if (row := _extreme(rows, key, choose))]
     table = tabulate(
-        [list(row.values()) for row in shown],
-        headers=[key.replace("_", " ") for key in rows[0]],
+        [*shown, ["all", *sums[1:-2], *dates]],
+        headers=list(columns.values()),
         tablefmt="simple",
         disable_numparse=True,
-        maxcolwidths=[None, 34],
+        colalign=("left", "right", "left", *("right",) * (len(GRADES) + 1), "left", "left"),
     )
-    return f"{table}\n\n{sum(row['claims'] for row in rows)} claims stand on {matrix.as_of}. Knowledge {matrix.snapshot.version}.\n"
+    rest = [row["subject"] for row in rows if not row["claims"] and not row["releases"]]
+    lines = [table, "", f"Claims that stand on {matrix.as_of}, and releases that were out. Knowledge {matrix.snapshot.version},", f"{matrix.snapshot.digest}."]
+    if rest:
+        lines.append(textwrap.fill(f"Without releases and claims of their own: {', '.join(rest)}.", 98, break_long_words=False, break_on_hyphens=False))
+    return "\n".join(lines) + "\n"
+
+
+def _extreme(rows: Sequence[dict[str, Any]], key: str, choose: Callable[..., dict[str, Any]]) -> dict[str, Any] | None:
+    dated = [row for row in rows if row[key]]
+    return choose(dated, key=lambda row: row[key]) if dated else None
 
 
 def render_show(matrix: Matrix, name: str, kind: str | None, *, every: bool, as_json: bool) -> str:
