@@ -94,11 +94,22 @@ def graph(
 
 @app.command("check")
 def check(
-    folder: Annotated[Path | None, typer.Argument(metavar="[FOLDER]", help="Folder of knowledge files.  [default: the built-in knowledge]")] = None,
+    place: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER|FILE]", help="Folder of knowledge files, or an export.  [default: the built-in knowledge]")
+    ] = None,
 ) -> None:
-    """Validate knowledge files: every fault with file and line, exit code 2 if there is one."""
+    """Validate knowledge: every fault with file and line, exit code 2 if there is one; and warnings of what is probably a slip.
+
+    docs/data-format.md explains each warning. They do not change the exit code.
+    """
+    from cli.render import kb_check as renderer
     from compat.knowledge import load_knowledge
+    from compat.signing import read_bytes
+    from compat.snapshots import MAX_BYTES, read_snapshot
     from compat.store import data_directory
 
-    knowledge = load_knowledge(folder or data_directory())
-    typer.echo(f"{len(knowledge.claims)} claims and {len(knowledge.releases)} releases of {len(knowledge.subjects)} subjects: no faults")
+    if place is not None and place.is_file():
+        knowledge = read_snapshot(read_bytes(place, MAX_BYTES, "snapshot"), printable(place, 200))
+    else:
+        knowledge = load_knowledge(place or data_directory())
+    write_out(renderer.render(knowledge), None)

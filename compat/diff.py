@@ -106,12 +106,7 @@ def _name(name: str, before: Matrix, after: Matrix) -> str:
 
 
 def _releases(matrix: Matrix) -> dict[tuple[str, str], Release]:
-    return {
-        (name, release.text): release
-        for name, subject in sorted(matrix.subjects.items())
-        if not subject.releases_of
-        for release in matrix.releases(name)
-    }
+    return {(name, release.text): release for name, subject in sorted(matrix.subjects.items()) if not subject.releases_of for release in matrix.releases(name)}
 
 
 def _claims(before: Matrix, after: Matrix) -> Iterator[ClaimChange]:

@@ -173,9 +173,7 @@ def describe_snapshot(content: bytes, name: str) -> str:
     """
     store = compile_in_memory(lambda: read_snapshot(content, name))
     counts = [store.query(f"select count(*) from {table}")[1][0][0] for table in ("claims", "releases", "subjects")]  # noqa: S608  # names of ours
-    return (
-        f"knowledge {store.meta['version']}, {store.meta['digest']}: {counts[0]:,} claims and {counts[1]:,} releases of {counts[2]:,} subjects"
-    )
+    return f"knowledge {store.meta['version']}, {store.meta['digest']}: {counts[0]:,} claims and {counts[1]:,} releases of {counts[2]:,} subjects"
 
 
 def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -39,9 +39,7 @@ def render(before: Matrix, after: Matrix, found: Difference, *, as_json: bool) -
         lines += ["What it means: no verdict changed of a pair that a plan relies on.", ""]
         return "\n".join(lines[:-1]) + "\n"
     rows = _merged(found.verdicts)
-    table = tabulate(
-        rows, headers=["pair", "with", "where", "before", "after"], tablefmt="simple", disable_numparse=True, maxcolwidths=[26, 34, 30, 10, 10]
-    )
+    table = tabulate(rows, headers=["pair", "with", "where", "before", "after"], tablefmt="simple", disable_numparse=True, maxcolwidths=[26, 34, 30, 10, 10])
     lines += ["What it means: verdicts that changed, for one version of each release line", "", table, ""]
     lines.append("* not released on the first day.  Where: empty if the question leaves it open.")
     return "\n".join(lines) + "\n"
