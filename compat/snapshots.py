@@ -12,11 +12,11 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -30,15 +30,12 @@ from compat.schema import ClaimEntry, Component, Entry, Id, ReleaseEntry, Source
 from compat.signing import read_bytes, verify_bytes
 from compat.store import Store, compile_in_memory, open_compiled
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 __all__ = ["MAX_BYTES", "KnowledgeDocument", "configured_snapshot", "describe_snapshot", "knowledge_schema", "open_snapshot", "read_snapshot"]
 
 MAX_BYTES = 64 * 1024 * 1024
 """Largest snapshot that is read."""
 _SQLITE = b"SQLite format 3\x00"
-_TABLES = ("claims", "objects", "products", "releases", "scope_words", "subjects")
+_TABLES = ("claims", "meta", "objects", "products", "releases", "scope_words", "subjects")
 
 
 class SubjectRecord(Entry):
@@ -157,8 +154,13 @@ def read_snapshot(content: bytes, name: str) -> Knowledge:
     if found != SCHEMA:
         raise DocumentError([Fault(name, f"not a snapshot that this version reads: expected schema {SCHEMA}, found {printable(found)!r}")])
     try:
+        if (hidden := _hidden(value)) is not None:
+            raise DocumentError([Fault(name, f"a text has a control character in it: {printable(hidden, 60)!r}")])
         records = KnowledgeDocument.model_validate_json(json.dumps(value))
+    except RecursionError as error:
+        raise DocumentError([Fault(name, "the snapshot is nested too deeply")]) from error
     except ValidationError as error:
+        document.lines = dict.fromkeys(_paths(value), 0)
         raise KnowledgeError(model_faults(document, error, KnowledgeDocument)) from error
     if not records.subjects:
         raise KnowledgeError([Fault(name, "the snapshot has no subjects")])
@@ -176,6 +178,13 @@ def describe_snapshot(content: bytes, name: str) -> str:
     return f"knowledge {store.meta['version']}, {store.meta['digest']}: {counts[0]:,} claims and {counts[1]:,} releases of {counts[2]:,} subjects"
 
 
+def _paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where values stand, for messages."""
+    yield path
+    for key, part in enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ():
+        yield from _paths(part, (*path, key))
+
+
 def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -183,9 +192,21 @@ def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is no JSON value")
+
+
+def _hidden(value: Any) -> str | None:
+    """The first text with a control character in it, which could hide or forge what a terminal shows."""
+    if isinstance(value, str):
+        return value if any(ord(c) < 32 or 127 <= ord(c) < 160 for c in value if c != "\n") else None
+    parts = value if isinstance(value, list) else [*value, *value.values()] if isinstance(value, dict) else ()
+    return next((found for part in parts if (found := _hidden(part)) is not None), None)
+
+
 def _from_json(content: bytes, name: str) -> Any:
     try:
-        return json.loads(content.decode("utf-8"), object_pairs_hook=_pairs)
+        return json.loads(content.decode("utf-8"), object_pairs_hook=_pairs, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         what = f"neither a JSON nor a SQLite export of `compat kb export`: {printable(error, 120)}"
         raise DocumentError([Fault(name, what)]) from error
