@@ -120,7 +120,7 @@ def test_the_csv_export_has_every_row(small: Matrix) -> None:
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         for table in ("claims", "releases", "subjects"):
             rows = list(csv.DictReader(io.StringIO(archive.read(f"{table}.csv").decode(), newline="")))
-            assert len(rows) == small.store.query(f"select count(*) from {table}")[1][0][0]
+            assert len(rows) == small.store.connection.execute(f"select count(*) from {table}").fetchone()[0]  # noqa: S608  # names of ours
         ids = {row["id"]: row for row in csv.DictReader(io.StringIO(archive.read("claims.csv").decode(), newline=""))}
     assert ids["queue-broken"]["summary"] == "25.1 does not start on 1.3."
 
