@@ -42,21 +42,24 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
     if as_json:
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     columns = {
-        "subject": "subject", "releases": "releases", "newest_release": "newest", "claims": "claims", **{grade: grade for grade in reversed(GRADES)},
+        "subject": "subject", "releases": "releases", "newest_release": "newest", "claims": "claims", "tested": "tested", "declared": "decl.", "inferred": "inf.",
         "oldest_statement": "said from", "newest_statement": "to",
     }  # fmt: skip
     shown = [[row[key] for key in columns] for row in rows if row["claims"] or row["releases"]]
     sums = [sum(row[key] for row in rows) if isinstance(rows[0][key], int) else "" for key in columns]
     dates = [row[key] for key, choose in (("oldest_statement", min), ("newest_statement", max)) if (row := _extreme(rows, key, choose))]
-    table = tabulate(
-        [*shown, ["all", *sums[1:-2], *dates]],
-        headers=list(columns.values()),
-        tablefmt="simple",
-        disable_numparse=True,
-        colalign=("left", "right", "left", *("right",) * (len(GRADES) + 1), "left", "left"),
-    )
+    body = [list(columns.values()), *shown, ["all", *sums[1:-2], *dates]]
+    rule = ["-" * max(len(str(row[place] or "")) for row in body if place < len(row)) for place in range(len(columns))]
+    body.insert(1, rule)
+    aligned = ("left", "right", "left", *("right",) * (len(GRADES) + 1), "left", "left")
+    table = tabulate(body, tablefmt="plain", disable_numparse=True, colalign=aligned)  # its headers would be two columns wider than they are
     rest = [row["subject"] for row in rows if not row["claims"] and not row["releases"]]
-    lines = [table, "", f"Claims that stand on {matrix.as_of}, and releases that were out. Knowledge {matrix.snapshot.version},", f"{matrix.snapshot.digest}."]
+    lines = [
+        table,
+        "",
+        f"Claims that stand on {matrix.as_of} (decl.: declared, inf.: inferred), and releases that were out.",
+        f"Knowledge {matrix.snapshot.version}, {matrix.snapshot.digest}.",
+    ]
     if rest:
         lines.append(textwrap.fill(f"Without releases and claims of their own: {', '.join(rest)}.", 98, break_long_words=False, break_on_hyphens=False))
     return "\n".join(lines) + "\n"

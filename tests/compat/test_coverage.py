@@ -86,7 +86,7 @@ def test_what_cannot_be_asked_is_an_error(small: Matrix) -> None:
         (("1.4", None, None, ["driver"]), "driver does not rely on kubernetes"),
     ):
         with pytest.raises(InputError, match=says):
-            coverage(small, *arguments)  # type: ignore[arg-type]
+            coverage(small, *arguments)
 
 
 def test_what_the_shipped_knowledge_lacks_has_a_place_to_ask(real: Matrix) -> None:
