@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-COMMANDS = [(), ("plan",), ("check",), ("why",), ("matrix",), ("kb",), *(("kb", name) for name in ("list", "show", "query", "graph", "check"))]
+KB = ("list", "show", "query", "graph", "check", "coverage", "diff", "export", "sign", "verify")
+COMMANDS = [(), ("plan",), ("check",), ("why",), ("matrix",), ("kb",), *(("kb", name) for name in KB)]
 
 
 def run(*arguments: str) -> str:

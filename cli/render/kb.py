@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tabulate import tabulate
@@ -42,12 +42,12 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
     if as_json:
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     columns = {
-        "subject": "subject", "releases": "releases", "newest_release": "newest", "claims": "claims", "tested": "tested", "declared": "decl.", "inferred": "inf.",
-        "oldest_statement": "said from", "newest_statement": "to",
+        "subject": "subject", "releases": "releases", "newest_release": "newest", "claims": "claims", "tested": "tested", "declared": "decl.",
+        "inferred": "inf.", "oldest_statement": "said from", "newest_statement": "to",
     }  # fmt: skip
     shown = [[row[key] for key in columns] for row in rows if row["claims"] or row["releases"]]
     sums = [sum(row[key] for row in rows) if isinstance(rows[0][key], int) else "" for key in columns]
-    dates = [row[key] for key, choose in (("oldest_statement", min), ("newest_statement", max)) if (row := _extreme(rows, key, choose))]
+    dates = [choose(found) for key, choose in (("oldest_statement", min), ("newest_statement", max)) if (found := [row[key] for row in rows if row[key]])]
     body = [list(columns.values()), *shown, ["all", *sums[1:-2], *dates]]
     rule = ["-" * max(len(str(row[place] or "")) for row in body if place < len(row)) for place in range(len(columns))]
     body.insert(1, rule)
@@ -63,11 +63,6 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
     if rest:
         lines.append(textwrap.fill(f"Without releases and claims of their own: {', '.join(rest)}.", 98, break_long_words=False, break_on_hyphens=False))
     return "\n".join(lines) + "\n"
-
-
-def _extreme(rows: Sequence[dict[str, Any]], key: str, choose: Callable[..., dict[str, Any]]) -> dict[str, Any] | None:
-    dated = [row for row in rows if row[key]]
-    return choose(dated, key=lambda row: row[key]) if dated else None
 
 
 def render_show(matrix: Matrix, name: str, kind: str | None, *, every: bool, as_json: bool) -> str:

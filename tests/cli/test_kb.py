@@ -6,6 +6,7 @@ import json
 import sqlite3
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -159,7 +160,7 @@ def test_signed_off_line_and_verified_before_use(exported: Path, tmp_path: Path)
     said = answer("kb", "verify", str(exported), "--key", str(keys.public))
     assert "good signature" in said
     assert "knowledge 2026.01.31, sha256:" in said
-    use = {"COMPAT_SNAPSHOT": str(exported), "COMPAT_SNAPSHOT_KEY": str(keys.public)}
+    use: dict[str, Any] = {"COMPAT_SNAPSHOT": str(exported), "COMPAT_SNAPSHOT_KEY": str(keys.public)}
     answer("kb", "list", **use)
     assert "another key signed it" in refused("kb", "verify", str(exported), "--key", str(others.public))
     assert "another key signed it" in refused("kb", "list", **{**use, "COMPAT_SNAPSHOT_KEY": str(others.public)})
