@@ -17,13 +17,6 @@ app = typer.Typer(help="Look into the knowledge base.", no_args_is_help=True, ri
 _FORMAT = typer.Option("-o", "--output", help="Format.")
 
 
-app.command("coverage")(kb_coverage_command.coverage)
-app.command("diff")(kb_diff_command.diff)
-app.command("export")(kb_snapshot_commands.export)
-app.command("sign")(kb_snapshot_commands.sign)
-app.command("verify")(kb_snapshot_commands.verify)
-
-
 @app.command("list")
 def list_subjects(
     as_of: AsOf = None,
@@ -105,7 +98,8 @@ def check(
     from cli.render import kb_check as renderer
     from compat.knowledge import load_knowledge
     from compat.signing import read_bytes
-    from compat.snapshots import MAX_BYTES, read_snapshot
+    from compat.snapshot_reader import read_snapshot
+    from compat.snapshots import MAX_BYTES
     from compat.store import data_directory
 
     if place is not None and place.is_file():
@@ -113,3 +107,10 @@ def check(
     else:
         knowledge = load_knowledge(place or data_directory())
     write_out(renderer.render(knowledge), None)
+
+
+app.command("coverage")(kb_coverage_command.coverage)
+app.command("diff")(kb_diff_command.diff)
+app.command("export")(kb_snapshot_commands.export)
+app.command("sign")(kb_snapshot_commands.sign)
+app.command("verify")(kb_snapshot_commands.verify)

@@ -370,7 +370,7 @@ def _layout() -> str:
     """What tells stores of one program from those of another: the modules that read, expand and compile knowledge."""
     here = Path(__file__).parent
     found = hashlib.sha256(repr((SCHEMA_VERSION, _COLUMNS)).encode())
-    for name in ("canonical", "claims", "documents", "knowledge", "ranges", "schema", "snapshots", "store", "versions"):
+    for name in ("canonical", "claims", "documents", "knowledge", "ranges", "schema", "snapshot_reader", "store", "versions"):
         with contextlib.suppress(OSError):
             found.update((here / f"{name}.py").read_bytes())
     return found.hexdigest()[:8]

@@ -18,7 +18,8 @@ import pytest
 from compat import InputError, Matrix
 from compat.errors import DocumentError
 from compat.exports import export
-from compat.snapshots import knowledge_schema, open_snapshot
+from compat.snapshot_reader import knowledge_schema
+from compat.snapshots import open_snapshot
 from compat.store import open_store
 from tests.conftest import DAY, SMALL
 
