@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, TableFormat, load_matrix, pairs, write_out
+from cli.options import AsOf, OutputFile, Overlays, TableFormat, load_matrix, pairs, write_out
 
 __all__ = ["check"]
 
@@ -16,6 +16,7 @@ def check(
     state: Annotated[Path, typer.Option("--state", metavar="FILE", help="Cluster state (compat.cluster/v1, YAML or JSON).")],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="COMPONENT=VERSION", help="Check the state after this bump. Repeatable.")] = None,
     as_of: AsOf = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, typer.Option("-o", "--output", help="Format.")] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
@@ -27,7 +28,7 @@ def check(
     from planner.checking import check_state
     from planner.state import ClusterState
 
-    matrix = load_matrix(as_of)
+    matrix = load_matrix(as_of, overlay)
     result = check_state(matrix, ClusterState.load(state), pairs(set_ or (), "--set"))
     write_out(renderer.render(result, matrix.snapshot, as_json=output is TableFormat.json), output_file)
     raise typer.Exit({"broken": 20, "unknown": 30}.get(result.grade, 0))

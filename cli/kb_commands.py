@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli import kb_coverage_command, kb_diff_command, kb_snapshot_commands
-from cli.options import AsOf, OutputFile, TableFormat, load_matrix, write_out
+from cli import kb_coverage_command, kb_diff_command, kb_snapshot_commands, overlay_commands
+from cli.options import AsOf, OutputFile, Overlays, TableFormat, load_matrix, write_out
 from compat.errors import InputError, printable
 
 __all__ = ["app"]
@@ -20,13 +19,14 @@ _FORMAT = typer.Option("-o", "--output", help="Format.")
 @app.command("list")
 def list_subjects(
     as_of: AsOf = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
     """List every subject with its releases, claims, grades and dates."""
     from cli.render import kb as renderer
 
-    matrix = load_matrix(as_of)
+    matrix = load_matrix(as_of, overlay)
     write_out(renderer.render_list(matrix, as_json=output is TableFormat.json), output_file)
 
 
@@ -34,6 +34,7 @@ def list_subjects(
 def show(
     name: Annotated[str, typer.Argument(metavar="SUBJECT|CLAIM", help="A component such as gpu-operator, or the id of a claim.")],
     as_of: AsOf = None,
+    overlay: Overlays = None,
     kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="Only claims of this kind.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Also claims that did not stand on that day.")] = False,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
@@ -45,7 +46,7 @@ def show(
 
     if kind is not None and kind not in KINDS:
         raise InputError(f"unknown kind {printable(kind)!r}; known: {', '.join(KINDS)}")
-    matrix = load_matrix(as_of)
+    matrix = load_matrix(as_of, overlay)
     write_out(renderer.render_show(matrix, name, kind, every=every, as_json=output is TableFormat.json), output_file)
 
 
@@ -53,6 +54,7 @@ def show(
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One read-only SQL statement over the tables claims, releases, subjects, meta.")],
     as_of: AsOf = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
@@ -64,7 +66,7 @@ def query(
 
     from cli.render import kb as renderer
 
-    matrix = load_matrix(as_of)
+    matrix = load_matrix(as_of, overlay)
     matrix.store.add_standing(matrix.as_of)
     try:
         columns, rows = matrix.store.query(sql)
@@ -76,39 +78,18 @@ def query(
 @app.command("graph")
 def graph(
     as_of: AsOf = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
     """Show who constrains whom: which component's versions are limited by which other, and by how many claims."""
     from cli.render import graph as renderer
 
-    write_out(renderer.render(load_matrix(as_of), as_json=output is TableFormat.json), output_file)
+    write_out(renderer.render(load_matrix(as_of, overlay), as_json=output is TableFormat.json), output_file)
 
 
-@app.command("check")
-def check(
-    place: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER|FILE]", help="Folder of knowledge files, or an export.  [default: the built-in knowledge]")
-    ] = None,
-) -> None:
-    """Validate knowledge: every fault with file and line, exit code 2 if there is one; and warnings of what is probably a slip.
-
-    docs/data-format.md explains each warning. They do not change the exit code.
-    """
-    from cli.render import kb_check as renderer
-    from compat.knowledge import load_knowledge
-    from compat.signing import read_bytes
-    from compat.snapshot_reader import read_snapshot
-    from compat.snapshots import MAX_BYTES
-    from compat.store import data_directory
-
-    if place is not None and place.is_file():
-        knowledge = read_snapshot(read_bytes(place, MAX_BYTES, "snapshot"), printable(place, 200))
-    else:
-        knowledge = load_knowledge(place or data_directory())
-    write_out(renderer.render(knowledge), None)
-
-
+app.command("check")(overlay_commands.check)
+app.command("new-claim")(overlay_commands.new_claim)
 app.command("coverage")(kb_coverage_command.coverage)
 app.command("diff")(kb_diff_command.diff)
 app.command("export")(kb_snapshot_commands.export)

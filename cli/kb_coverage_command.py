@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, ScopeOption, TableFormat, load_matrix, write_out
+from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, write_out
 
 __all__ = ["coverage"]
 
@@ -19,6 +19,7 @@ def coverage(
     scope: ScopeOption = None,
     component: Annotated[list[str] | None, typer.Option("--component", metavar="COMPONENT", help="Only this component. Repeatable.")] = None,
     as_of: AsOf = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, typer.Option("-o", "--output", help="Format.")] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
@@ -29,7 +30,7 @@ def coverage(
     from cli.render import kb_coverage as renderer
     from compat.coverage import coverage as cover
 
-    matrix = load_matrix(as_of)
+    matrix = load_matrix(as_of, overlay)
     words = matrix.words.parse(scope or ())
     found = cover(matrix, to, start, words, component or ())
     write_out(renderer.render(found, words, matrix.snapshot, as_json=output is TableFormat.json), output_file)

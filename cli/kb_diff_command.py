@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import OutputFile, TableFormat, load_matrix, write_out
+from cli.options import OutputFile, Overlays, TableFormat, load_matrix, write_out
 from compat.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def diff(
     before: Annotated[str, typer.Argument(metavar="A", help="A day (YYYY-MM-DD): this knowledge as of then. Or a JSON or SQLite export: as of its own day.")],
     after: Annotated[str, typer.Argument(metavar="B", help="The same for the other side.")],
     subject: Annotated[list[str] | None, typer.Option("--subject", metavar="COMPONENT", help="Only what is about it. Repeatable.")] = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, typer.Option("-o", "--output", help="Format.")] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
@@ -31,14 +32,14 @@ def diff(
     from cli.render import kb_diff as renderer
     from compat.diff import compare
 
-    first, second = _side(before), _side(after)
+    first, second = _side(before, overlay), _side(after, overlay)
     write_out(renderer.render(first, second, compare(first, second, subject or ()), as_json=output is TableFormat.json), output_file)
 
 
-def _side(text: str) -> Matrix:
+def _side(text: str, overlays: list[Path] | None) -> Matrix:
     if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
         try:
-            return load_matrix(text)
+            return load_matrix(text, overlays)
         except InputError as error:
             raise InputError(str(error).removeprefix("--as-of: ")) from error
     path = Path(text)
@@ -49,5 +50,5 @@ def _side(text: str) -> Matrix:
     from compat import Matrix
     from compat.snapshots import open_snapshot
 
-    store = open_snapshot(path)
+    store = open_snapshot(path)  # overlays are on top of the knowledge in use, not of exports
     return Matrix(store, date.fromisoformat(store.meta["as_of"]))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import OutputFile, load_matrix, write_out
+from cli.options import OutputFile, write_out
 from compat.errors import InputError, printable
 
 __all__ = ["export", "sign", "verify"]
@@ -27,15 +27,16 @@ def export(
     output: Annotated[ExportFormat, typer.Option("-o", "--output", help="JSON, a SQLite file, or CSV files in a zip archive.")] = ExportFormat.json,
     output_file: OutputFile = None,
 ) -> None:
-    """Export all knowledge, whatever the day: every release and every claim.
+    """Export all knowledge, whatever the day: every release and every claim. Overlays are not in it.
 
     COMPAT_SNAPSHOT=FILE makes all commands use a JSON or SQLite export. SHA-256 of the JSON form is the digest that answers name.
     """
+    from compat import Matrix
     from compat.exports import export as write
 
     if output is not ExportFormat.json and output_file is None and sys.stdout is not None and sys.stdout.isatty():
         raise InputError(f"{output} is not for a terminal; give --output-file FILE")
-    write_out(write(load_matrix(None).store, output), output_file)
+    write_out(write(Matrix.load(configured_overlays=False).store, output), output_file)
 
 
 def sign(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, ScopeOption, TableFormat, load_matrix, pair, write_out
+from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, pair, write_out
 from compat.errors import InputError
 
 __all__ = ["matrix", "why"]
@@ -29,17 +29,20 @@ def why(
         Relation, typer.Option("--relation", help="Two parts together, going from one version to the other, or both at once while rolling.")
     ] = Relation.together,
     as_of: AsOf = None,
+    overlay: Overlays = None,
     output: Annotated[TableFormat, typer.Option("-o", "--output", help="Format.")] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
     """Explain a pair of versions: the verdict, every claim that led to it, and what would settle an unknown.
 
-    Exit code: 0 if tested or declared, 20 if broken, 30 if unknown.
+    Exit code: 0 if tested or declared, 20 if broken or if one of the versions is banned, 30 if unknown.
     """
     from cli.render import why as renderer
     from compat.hardware import is_hardware, verdict_on_hardware
+    from compat.landing import resolve_landing
+    from compat.retired import retired_of_pair
 
-    knowledge = load_matrix(as_of)
+    knowledge = load_matrix(as_of, overlay)
     words = knowledge.words.parse(scope or ())
     first, second = pair(one), pair(other)
     if is_hardware(knowledge, first[0]):
@@ -62,8 +65,11 @@ def why(
         if version is not None and not knowledge.is_released(name, version):
             note = f"compat: {name} {version.release} is no release that is known; it is judged by the ranges that contain it"
             typer.echo(note, err=True)
-    write_out(renderer.render(parts, verdict, knowledge.snapshot, as_json=output is TableFormat.json), output_file)
-    raise typer.Exit({"broken": 20, "unknown": 30}.get(verdict.grade, 0))
+    notes = renderer.Notes(
+        landings=tuple(resolve_landing(knowledge, part, words) for part in dict.fromkeys(parts)), retired=tuple(retired_of_pair(knowledge, *parts))
+    )
+    write_out(renderer.render(parts, verdict, knowledge.snapshot, notes, as_json=output is TableFormat.json), output_file)
+    raise typer.Exit(20 if notes.barred else {"broken": 20, "unknown": 30}.get(verdict.grade, 0))
 
 
 def matrix(
@@ -71,15 +77,17 @@ def matrix(
     columns: Annotated[str, typer.Argument(metavar="COMPONENT", help="Component of the columns.")],
     scope: ScopeOption = None,
     as_of: AsOf = None,
+    overlay: Overlays = None,
     every: Annotated[bool, typer.Option("--all", help="All releases, not only the newest of each line.")] = False,
     output: Annotated[TableFormat, typer.Option("-o", "--output", help="Format.")] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
     """Show the verdicts of two components' releases as a table."""
     from cli.render import matrix as renderer
+    from compat.landing import landing
     from compat.lines import newest_of_lines
 
-    knowledge = load_matrix(as_of)
+    knowledge = load_matrix(as_of, overlay)
     words = knowledge.words.parse(scope or ())
     names = (knowledge.name(rows), knowledge.name(columns))
     if names[0] == names[1]:
@@ -91,4 +99,7 @@ def matrix(
             raise InputError(f"no releases of {name} are known as of {knowledge.as_of}, so there is no table; ask for a pair with `compat why`")
         axes.append(releases if every else newest_of_lines(releases))
     table = [[knowledge.verdict((names[0], row), (names[1], column), words) for column in axes[1]] for row in axes[0]]
-    write_out(renderer.render(names, (axes[0], axes[1]), table, knowledge.snapshot, as_json=output is TableFormat.json), output_file)
+    barred = [
+        f"{name} {version.release}" for name, axis in zip(names, axes, strict=True) for version in axis if landing(knowledge, name, version, words).claims
+    ]
+    write_out(renderer.render(names, (axes[0], axes[1]), table, barred, knowledge.snapshot, as_json=output is TableFormat.json), output_file)

@@ -19,7 +19,7 @@ from compat.errors import InputError, printable
 if TYPE_CHECKING:
     from compat import Matrix
 
-__all__ = ["AsOf", "Format", "OutputFile", "ScopeOption", "TableFormat", "load_matrix", "pair", "pairs", "parse_day", "write_out"]
+__all__ = ["AsOf", "Format", "OutputFile", "Overlays", "ScopeOption", "TableFormat", "load_matrix", "pair", "pairs", "parse_day", "write_out"]
 
 
 class Format(StrEnum):
@@ -41,14 +41,17 @@ AsOf = Annotated[str | None, typer.Option("--as-of", metavar="DATE", help="Answe
 ScopeOption = Annotated[
     list[str] | None, typer.Option("--scope", metavar="WORD=VALUE", help="Where the question is asked, such as os=ubuntu-24.04 or provider=eks. Repeatable.")
 ]
+Overlays = Annotated[
+    list[Path] | None, typer.Option("--overlay", metavar="FILE", help="Your own facts, bans and accepted risks on top (docs/data-format.md). Repeatable.")
+]
 OutputFile = Annotated[Path | None, typer.Option("--output-file", metavar="FILE", help="Write to FILE, whole or not at all, instead of stdout.")]
 
 
 def parse_day(text: str | None) -> date | None:
-    """Read the value of ``--as-of``.
+    """Read a date.
 
     Raises:
-        InputError: if it is no date.
+        InputError: if it is none.
     """
     if text is None:
         return None
@@ -58,11 +61,11 @@ def parse_day(text: str | None) -> date | None:
         raise InputError(f"--as-of: expected a date such as 2026-09-30, found {printable(text)!r}") from error
 
 
-def load_matrix(as_of: str | None) -> Matrix:
-    """Open the knowledge base as of a day."""
+def load_matrix(as_of: str | None, overlays: Iterable[Path] | None = None) -> Matrix:
+    """Open the knowledge base as of a day, with overlays on top: those given, and those of the configured folders."""
     from compat import Matrix
 
-    return Matrix.load(as_of=parse_day(as_of))
+    return Matrix.load(as_of=parse_day(as_of), overlays=overlays or ())
 
 
 def pair(text: str, option: str = "") -> tuple[str, str | None]:

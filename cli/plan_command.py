@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, Format, OutputFile, load_matrix, pairs, write_out
+from cli.options import AsOf, Format, OutputFile, Overlays, load_matrix, pairs, write_out
 from compat.errors import InputError, printable
 
 __all__ = ["plan"]
@@ -51,6 +51,7 @@ def plan(
         str | None, typer.Option("--provider", metavar="NAME", help="Who runs the cluster: kubeadm, eks, aks, gke, openshift, rke2, ...")
     ] = None,
     as_of: AsOf = None,
+    overlay: Overlays = None,
     assume: Annotated[
         Assume, typer.Option("--assume", help="With --from, fill in the stack that was usual at that version's time, today's newest, or nothing.")
     ] = Assume.era,
@@ -78,7 +79,7 @@ def plan(
 
     if (start is None) == (state is None):
         raise InputError("give either --from VERSION or --state FILE" + ("" if start is None else ", not both"))
-    matrix = load_matrix(as_of)
+    matrix = load_matrix(as_of, overlay)
     given = pairs(with_ or (), "--with")
     if provider is not None:
         matrix.words.check("provider", provider)
@@ -102,6 +103,9 @@ def plan(
     for name in accept or ():
         if name not in asked:
             typer.echo(f"compat: --accept {printable(name)}: this plan holds at no such pair; it changes nothing", err=True)
+    if unused := [entry.id for entry in matrix.acceptances if entry.counts_on(matrix.as_of) and entry.id not in asked]:
+        shown = ", ".join(unused[:3]) + (f" and {len(unused) - 3} more" if len(unused) > 3 else "")
+        typer.echo(f"compat: the overlays accept what this plan does not hold at, which changes nothing: {printable(shown, 300)}", err=True)
     write_out(render(found, output), output_file)
     raise typer.Exit(found.exit_code)
 

@@ -2,7 +2,7 @@
 
 The digest that every answer and plan names is the SHA-256 of these bytes, so that ``sha256sum`` of an export shows it, and so that
 knowledge read from YAML, from a JSON export and from a SQLite export has one digest. File names, line numbers, comments and the way a
-table was written are no content.
+table was written are no content. Overlays are none either: they are files of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SUBJECTS = "select id, title, as_of, aliases, versions, releases_of, component 
 _RELEASES = "select subject, text, released, known_from, channel from releases order by subject, position"
 _CLAIMS = (
     "select id, kind, subject, versions, object, object_versions, scope, grade, severity, closed, known_from, known_until, source, link, summary,"
-    " detail, layer from claims order by position"
+    " detail from claims order by position"
 )
 
 
@@ -57,7 +57,7 @@ def canonical_document(connection: sqlite3.Connection) -> dict[str, Any]:
             {
                 "id": row[0], "kind": row[1], "subject": row[2], "versions": row[3], "object": row[4], "object_versions": row[5],
                 "scope": json.loads(row[6]), "grade": row[7], "severity": row[8], "closed": bool(row[9]), "said": row[10], "until": row[11],
-                "source": json.loads(row[12]), "link": row[13], "summary": row[14], "detail": json.loads(row[15]), "layer": row[16],
+                "source": json.loads(row[12]), "link": row[13], "summary": row[14], "detail": json.loads(row[15]),
             }
             for row in connection.execute(_CLAIMS)
         ],

@@ -16,12 +16,16 @@ from typing import Any
 from compat.ranges import KnownRange, Range, parse_range
 from compat.versions import PLAIN, Lineage, Version
 
-__all__ = ["GRADES", "KINDS", "Claim", "LifeCycle", "Release", "Source", "Subject"]
+__all__ = ["BUILT_IN", "GRADES", "KINDS", "Claim", "LifeCycle", "Release", "Source", "Subject"]
 
 KINDS = ("support", "require", "conflict", "upgrade", "bundle", "lifecycle", "feature", "api", "offer", "order")
 """Kinds of claims, see docs/data-format.md."""
 GRADES = ("inferred", "declared", "tested")
 """How well a claim is founded, weakest first. ``inferred`` is ours and never makes a pair safe."""
+
+
+BUILT_IN = "built-in"
+"""Layer of the claims that come with the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +93,8 @@ class Claim:
     """One sentence in our own words."""
     detail: Mapping[str, Any] = field(default_factory=dict)
     """What only some kinds have: rule, to_versions, stop, action, skew, stages..."""
-    layer: str = "built-in"
-    """Where the claim comes from: ``built-in`` or the name of an overlay."""
+    layer: str = BUILT_IN
+    """Where the claim comes from: `BUILT_IN` or the id of an overlay."""
     subject_lineage: Lineage = PLAIN
     object_lineage: Lineage = PLAIN
 

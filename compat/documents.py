@@ -18,7 +18,7 @@ from compat.errors import DocumentError, Fault, printable
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["Document", "read_document", "read_file"]
+__all__ = ["Document", "decode", "read_document", "read_file"]
 
 _MAX_DEPTH = 40
 _MAX_NODES = 1_000_000
@@ -155,8 +155,16 @@ def read_file(path: Path, max_bytes: int, name: str | None = None) -> Document:
         raise DocumentError([Fault(shown, f"cannot read the file: {error.strerror or error}")]) from error
     if len(raw) > max_bytes:
         raise DocumentError([Fault(shown, f"the file is larger than {max_bytes:,} bytes, the most that is read")])
+    return read_document(decode(raw, shown), shown)
+
+
+def decode(raw: bytes, name: str) -> str:
+    """Read bytes as UTF-8.
+
+    Raises:
+        DocumentError: if they are something else.
+    """
     try:
-        text = raw.decode("utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DocumentError([Fault(shown, f"the file is not UTF-8 text (byte {error.start})")]) from error
-    return read_document(text, shown)
+        raise DocumentError([Fault(name, f"the file is not UTF-8 text (byte {error.start})")]) from error

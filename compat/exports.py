@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compat.canonical import canonical_bytes, canonical_digest, canonical_document
+from compat.errors import InputError
 from compat.store import SCHEMA_VERSION, Store
 
 __all__ = ["FORMATS", "export"]
@@ -26,8 +27,11 @@ def export(store: Store, form: str) -> bytes:
     """Return the content of *store* in one of `FORMATS`.
 
     Raises:
+        InputError: if there are overlays in it, which are files of their own.
         KeyError: for another format.
     """
+    if store.layers():
+        raise InputError("an export holds no overlays; load the knowledge without them (configured_overlays=False) and hand them on as files")
     return FORMATS[form](canonical_document(store.connection))
 
 
@@ -84,7 +88,7 @@ _TABLES: dict[str, tuple[str, dict[str, type]]] = {
         {
             "position": int, "id": str, "kind": str, "subject": str, "versions": str, "object": str, "object_versions": str, "scope": str,
             "grade": str, "severity": str, "closed": int, "known_from": str, "known_until": str, "source": str, "link": str, "summary": str,
-            "detail": str, "layer": str,
+            "detail": str,
         },
     ),
 }  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from compat.claims import Claim
+from compat.claims import BUILT_IN, Claim
 from compat.graph import CONSTRAINING
 from compat.knowledge import Knowledge
 from compat.lines import line_of
@@ -115,14 +115,16 @@ def _never_standing(knowledge: Knowledge) -> Iterator[Remark]:
 
 def _without_link(knowledge: Knowledge) -> Iterator[Remark]:
     for claim in knowledge.claims:
-        if not claim.source.link and claim.grade != "inferred":
+        if not claim.source.link and claim.grade != "inferred" and not (claim.layer != BUILT_IN and claim.source.path):
             yield _warn("no-link", knowledge, claim, f"the source {str(claim.source)!r} cannot be opened; give repo and path, or url")
 
 
 def _dates_ahead(knowledge: Knowledge) -> Iterator[Remark]:
-    newest: date = max(subject.as_of for subject in knowledge.subjects.values())
+    newest: date = max([knowledge.built_in, *(layer.as_of for layer in knowledge.layers)])
     late: dict[tuple[str, date], list[Claim]] = defaultdict(list)
     for claim in knowledge.claims:
+        if claim.layer != BUILT_IN:  # a ban may end in the future, and a test of one's own is later than what was published
+            continue
         if claim.known_from > knowledge.subjects[claim.subject].as_of:
             late[claim.subject, claim.known_from].append(claim)
         if claim.known_until is not None and claim.known_until > newest:

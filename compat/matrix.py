@@ -11,19 +11,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compat.claims import Claim, LifeCycle, Release, Subject
 from compat.errors import InputError, UnknownComponentError, UnknownVersionError
+from compat.places import configured_overlays as find_overlays
 from compat.scope import Fit, Match, Scope, ScopeWords
-from compat.store import Snapshot, Store, open_store
+from compat.store import Snapshot, Store, open_source, open_store
 from compat.verdicts import Part, Question, Verdict, judge
 from compat.versions import Lineage, Version, parse
+
+if TYPE_CHECKING:
+    from compat.layers import Acceptance, OverlayText
 
 __all__ = ["Matrix"]
 
@@ -49,29 +53,43 @@ class Matrix:
         self._lines: dict[str, _Lines] = {}
 
     @classmethod
-    def load(cls, as_of: date | None = None, data: Path | None = None, snapshot: Path | None = None, snapshot_key: Path | None = None) -> Matrix:
+    def load(
+        cls,
+        as_of: date | None = None,
+        data: Path | None = None,
+        *,
+        overlays: Iterable[Path | str] = (),
+        configured_overlays: bool = True,
+        snapshot: Path | None = None,
+        snapshot_key: Path | None = None,
+    ) -> Matrix:
         """Open the knowledge base as it was on a day.
 
         Args:
             as_of: the day; default: today.
             data: a folder of knowledge files instead of the built-in one.
-            snapshot: a JSON or SQLite export instead of either.
+            overlays: overlay files on top of it.
+            configured_overlays: also read those of the configured folders, see docs/data-format.md.
+            snapshot: a JSON or SQLite export instead of the built-in knowledge.
             snapshot_key: public key; the snapshot is refused without a good signature by it.
 
         Raises:
+            DocumentError: if an overlay cannot be read.
             KnowledgeError: if a file has faults.
             SignatureError: if a signature is missing or wrong.
             StoreError: if there is no knowledge.
         """
+        paths = [*map(Path, overlays), *(find_overlays() if configured_overlays else ())]
+        texts = _read(paths) if paths else ()
         if snapshot is None:
             if snapshot_key is not None:
                 raise InputError("snapshot_key was given without a snapshot")
-            return cls(open_store(data), as_of or date.today())
+            return cls(open_store(data, texts), as_of or date.today())
         if data is not None:
             raise InputError("give data or a snapshot, not both")
-        from compat.snapshots import open_snapshot
+        from compat.snapshots import snapshot_source
 
-        return cls(open_snapshot(snapshot, snapshot_key), as_of or date.today())
+        return cls(open_source(snapshot_source(snapshot, snapshot_key), texts), as_of or date.today())
 
     def on(self, day: date) -> Matrix:
         """The same knowledge as of another day."""
@@ -81,7 +99,12 @@ class Matrix:
     def snapshot(self) -> Snapshot:
         """Which knowledge this is."""
         meta = self.store.meta
-        return Snapshot(meta["version"], self.as_of, int(meta["schema"]), meta["digest"])
+        return Snapshot(meta["version"], self.as_of, int(meta["schema"]), meta["digest"], self.store.layers())
+
+    @cached_property
+    def acceptances(self) -> list[Acceptance]:
+        """Risks that the layers accept, expired ones included."""
+        return self.store.acceptances() if self.snapshot.layers else []
 
     @cached_property
     def words(self) -> ScopeWords:
@@ -292,11 +315,14 @@ class Matrix:
     def supported(self, name: str, scope: Scope | None = None, *, minimum: str = "declared", most: int | None = None, **others: str) -> list[Release]:
         """Stable releases of *name*, newest first and *most* of them, whose pairs with all the *others* are at least *minimum*.
 
-        Component names have a dash where Python wants an underscore: ``supported("kueue", kubernetes="1.36")``.
+        What nobody should land on (a ban, see `compat.landing`) is left out. Component names have a dash where Python wants an
+        underscore: ``supported("kueue", kubernetes="1.36")``.
 
         Raises:
             InputError: if a component, a version or *minimum* is not known.
         """
+        from compat.landing import landing
+
         if minimum not in ("declared", "tested"):
             raise InputError(f"minimum must be declared or tested, not {minimum!r}")
         wanted = [(other.replace("_", "-"), version) for other, version in others.items()]
@@ -304,9 +330,19 @@ class Matrix:
         found = (
             release
             for release in self.releases(name, stable_only=True)
-            if all(self.verdict((name, release.version), (other, version), scope).grade in grades for other, version in wanted)
+            if not landing(self, self.name(name), release.version, scope or {}).claims
+            and all(self.verdict((name, release.version), (other, version), scope).grade in grades for other, version in wanted)
         )
         return list(islice(found, most))
+
+
+def _read(paths: Iterable[Path]) -> list[OverlayText]:
+    from compat.layers import read_overlay
+
+    once: dict[Path, Path] = {}
+    for path in paths:
+        once.setdefault(path.resolve(), path)  # a file that is given and configured is read where it is given
+    return [read_overlay(path) for path in once.values()]
 
 
 def _mapping(value: object) -> Mapping[str, str | Sequence[str]]:

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, ValidationError
 
 from compat.canonical import SCHEMA, canonical_document
-from compat.claims import Claim
+from compat.claim_reader import Origin
 from compat.documents import Document
 from compat.errors import DocumentError, Fault, KnowledgeError, printable
 from compat.faults import model_faults
-from compat.knowledge import Knowledge, Reader
-from compat.schema import ClaimEntry, Component, Entry, Id, ReleaseEntry, SourceEntry, SubjectFile, Text, VersionRules, Vocabulary, Word
+from compat.knowledge import Knowledge, Reader, layer_reader
+from compat.schema import ClaimEntry, Component, Entry, Id, ReleaseEntry, SourceEntry, SubSubject, Text, VersionRules, Vocabulary, Word
+
+if TYPE_CHECKING:
+    from compat.layers import OverlayText
 
 __all__ = ["KnowledgeDocument", "knowledge_schema", "read_snapshot"]
 
@@ -80,8 +82,6 @@ class ClaimRecord(Entry):
     summary: Text
     detail: dict[str, Any]
     """The keys of some kinds, such as rule, to_versions, skew, supported_until."""
-    layer: Word
-    """Where the claim comes from: built-in, or the name of an overlay."""
 
 
 class KnowledgeDocument(Entry):
@@ -105,8 +105,8 @@ def knowledge_schema() -> dict[str, Any]:
     return KnowledgeDocument.model_json_schema(by_alias=True)
 
 
-def read_snapshot(content: bytes, name: str) -> Knowledge:
-    """Read the bytes of a snapshot; *name* is used in messages.
+def read_snapshot(content: bytes, name: str, overlays: Sequence[OverlayText] = ()) -> Knowledge:
+    """Read the bytes of a snapshot, and *overlays* on top of it; *name* is used in messages.
 
     Raises:
         DocumentError: if they are no snapshot, or have faults.
@@ -127,7 +127,7 @@ def read_snapshot(content: bytes, name: str) -> Knowledge:
         raise KnowledgeError(model_faults(document, error, KnowledgeDocument)) from error
     if not records.subjects:
         raise KnowledgeError([Fault(name, "the snapshot has no subjects")])
-    return _knowledge(records, document)
+    return _knowledge(records, document, overlays)
 
 
 def _paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -182,14 +182,17 @@ def _from_sqlite(content: bytes, name: str) -> dict[str, Any]:
         connection.close()
 
 
-def _knowledge(records: KnowledgeDocument, document: Document) -> Knowledge:
-    """Pass every record through the checks of knowledge files."""
+def _knowledge(records: KnowledgeDocument, document: Document, overlays: Sequence[OverlayText]) -> Knowledge:
+    """Pass every record through the checks of knowledge files, and overlays on top."""
     reader = Reader(records.vocabulary)
-    files: dict[str, SubjectFile] = {}
+    subjects: dict[str, SubSubject] = {}
     for subject in records.subjects:
-        body = {key: value for key, value in subject if key not in ("id", "releases_of")}
-        files[subject.id] = SubjectFile(subject=subject.id, releases_of=subject.releases_of or None, **body)
-        reader.add_subjects(document, files[subject.id])
+        body = {key: value for key, value in subject if key not in ("id", "releases_of", "as_of")}
+        subjects[subject.id] = SubSubject(subject=subject.id, releases_of=subject.releases_of or None, **body)
+        reader.add_subjects(document, [(subjects[subject.id], ())], subject.as_of)
+    days = {subject.id: subject.as_of for subject in records.subjects}
+    reader.knowledge.built_in = max(days.values())
+    layers = layer_reader(reader, overlays)
     releases: dict[str, list[ReleaseEntry]] = {}
     for release in records.releases:
         if release.released is not None and release.released != release.known_from:
@@ -197,32 +200,26 @@ def _knowledge(records: KnowledgeDocument, document: Document) -> Knowledge:
         entry = ReleaseEntry(version=release.version, released=release.released, planned=release.known_from, channel=release.channel, subject=release.subject)
         releases.setdefault(release.subject, []).append(entry)
     for name, entries in releases.items():
-        reader.add_releases(document, _file_of(files, records, name).model_copy(update={"releases": entries}))
-    layers: dict[str, str] = {}
+        reader.add_releases(document, entries, days.get(name, reader.knowledge.built_in))
     for record in records.claims:
-        file = _file_of(files, records, record.subject)
         claim = _entry(record, document.name)
         if isinstance(claim, Fault):
             reader.faults.append(claim)
             continue
-        layers[record.id] = record.layer
-        reader.add_claim(document, file, ("claims", record.id), record.id, {}, claim)
-    for subject in records.subjects:
-        reader.check_components(document, files[subject.id])
-    reader.check_references()
+        origin = Origin(document, days.get(record.subject, reader.knowledge.built_in), {}, record.subject)
+        reader.claims.add_claim(origin, ("claims", record.id), record.id, {}, claim)
+    reader.check_components(document, [(subject, ()) for subject in subjects.values()])
+    if layers is not None:
+        layers.read_releases()
+        layers.read_claims()
+    reader.claims.check_references()
     if reader.faults:
         raise KnowledgeError(list(dict.fromkeys(reader.faults)))
-    reader.knowledge.claims = [_in_layer(claim, layers[claim.id]) for claim in reader.knowledge.claims]
     return reader.knowledge
 
 
-def _file_of(files: Mapping[str, SubjectFile], records: KnowledgeDocument, subject: str) -> SubjectFile:
-    """The file of a subject; that of any other for one that does not exist, which the reader then reports."""
-    return files.get(subject) or files[records.subjects[0].id]
-
-
 def _entry(record: ClaimRecord, name: str) -> ClaimEntry | Fault:
-    body = record.model_dump(mode="json", exclude={"link", "layer", "detail"})
+    body = record.model_dump(mode="json", exclude={"link", "detail"})
     twice = [key for key in record.detail if key in ClaimRecord.model_fields]
     if twice:
         return Fault(name, f"{record.id}: detail has the key {printable(twice[0])!r}, which belongs beside it")
@@ -232,7 +229,3 @@ def _entry(record: ClaimRecord, name: str) -> ClaimEntry | Fault:
     except ValidationError as error:
         found = error.errors()[0]
         return Fault(name, f"{record.id}: {printable('.'.join(str(part) for part in found['loc']), 60)}: {found['msg']}")
-
-
-def _in_layer(claim: Claim, layer: str) -> Claim:
-    return claim if claim.layer == layer else replace(claim, layer=layer)

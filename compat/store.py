@@ -7,32 +7,31 @@ moved into place, so that a run killed at any point leaves the old file or the n
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version as PackagingVersion
 
 from compat.claims import Claim, Release, Subject
-from compat.errors import StoreError
-from compat.ranges import parse_range
+from compat.compiler import fill, layout
+from compat.places import SCHEMA_VERSION, cache_directory, combined_digest, content_digest, data_directory, forget_old, forget_stores, store_directories
 from compat.versions import PLAIN, Lineage, Version
 
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
+    from compat.layers import Acceptance, Layer, OverlayText
 
 __all__ = [
     "SCHEMA_VERSION",
+    "KnowledgeSource",
     "Snapshot",
     "Store",
     "cache_directory",
@@ -40,47 +39,9 @@ __all__ = [
     "content_digest",
     "data_directory",
     "forget_stores",
-    "open_compiled",
+    "open_source",
     "open_store",
 ]
-
-SCHEMA_VERSION = 1
-"""Version of the written form and its tables."""
-_KEEP = 3
-
-
-def data_directory() -> Path:
-    """Folder of the built-in knowledge: beside the package, or the checkout's ``data/`` in an editable install."""
-    if override := os.environ.get("COMPAT_DATA_DIR"):
-        return Path(override)
-    installed = Path(__file__).resolve().parent / "_data"
-    return installed if installed.is_dir() else Path(__file__).resolve().parent.parent / "data"
-
-
-def cache_directory() -> Path:
-    """Folder of compiled stores."""
-    if override := os.environ.get("COMPAT_CACHE_DIR"):
-        return Path(override)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("compat-gpu")
-
-
-def content_digest(folder: Path) -> str:
-    """Digest over names and bytes of the knowledge files of *folder*, as ``sha256:...``.
-
-    Raises:
-        StoreError: if the folder holds no knowledge.
-    """
-    digest = hashlib.sha256(f"compat knowledge {SCHEMA_VERSION}\n".encode())
-    paths = sorted(folder.glob("*.yaml"))
-    if not paths:
-        raise StoreError(f"no knowledge in {folder}: expected *.yaml files; reinstall compat or unset COMPAT_DATA_DIR")
-    for path in paths:
-        content = path.read_bytes()
-        digest.update(f"{path.name} {len(content)}\n".encode())
-        digest.update(content)
-    return f"sha256:{digest.hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +55,19 @@ class Snapshot:
     schema: int
     """Version of the written form."""
     digest: str
-    """Over the canonical content, see `compat.canonical`."""
+    """Over the canonical content (`compat.canonical`), layers included."""
+    layers: tuple[Layer, ...] = ()
+    """Overlays on top of the built-in knowledge, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSource:
+    """What a store is compiled from: a folder of knowledge files, or a snapshot."""
+
+    digest: str
+    """Over its bytes."""
+    load: Callable[[Sequence[OverlayText]], Knowledge]
+    """Reads it, and overlays on top of it."""
 
 
 _READING = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
@@ -169,6 +142,21 @@ class Store:
             claim = self._claims.get(row[0])
             yield claim if claim is not None else self._claim(row)
 
+    def layers(self) -> tuple[Layer, ...]:
+        """Overlays that were compiled into the store, in their order."""
+        if self.meta["layers"] == "[]":
+            return ()
+        from compat.layers import Layer
+
+        return tuple(Layer(row["id"], row["title"], date.fromisoformat(row["as_of"]), row["digest"]) for row in json.loads(self.meta["layers"]))
+
+    def acceptances(self) -> list[Acceptance]:
+        """Risks that overlays accept, expired ones included."""
+        from compat.layers import Acceptance
+
+        rows = self._connection.execute("select id, owner, expires, reason, layer from accepted order by position")
+        return [Acceptance(row[0], row[1], date.fromisoformat(row[2]), row[3], row[4]) for row in rows]
+
     def pair_claims(self, one: str, other: str) -> list[Claim]:
         """Claims about pairs of versions of two components, either way round."""
         kinds = "kind in ('support', 'require', 'conflict', 'bundle', 'offer')"
@@ -215,8 +203,8 @@ def _day(text: str | None) -> date | None:
     return date.fromisoformat(text) if text else None
 
 
-def open_store(folder: Path | None = None) -> Store:
-    """Open the store of *folder* (default: the snapshot that ``COMPAT_SNAPSHOT`` names, else the built-in knowledge).
+def open_store(folder: Path | None = None, overlays: Sequence[OverlayText] = ()) -> Store:
+    """Open the store of *folder* (default: the snapshot that ``COMPAT_SNAPSHOT`` names, else the built-in knowledge) with *overlays*.
 
     It is compiled if it is not there or not whole.
 
@@ -227,57 +215,48 @@ def open_store(folder: Path | None = None) -> Store:
     if folder is None and ("COMPAT_SNAPSHOT" in os.environ or "COMPAT_SNAPSHOT_KEY" in os.environ):
         from compat.snapshots import configured_snapshot
 
-        return configured_snapshot()
-    source = folder or data_directory()
+        return open_source(configured_snapshot(), overlays)
+    place = folder or data_directory()
 
-    def load() -> Knowledge:
+    def load(overlays: Sequence[OverlayText]) -> Knowledge:
         from compat.knowledge import load_knowledge
 
-        return load_knowledge(source)
+        return load_knowledge(place, overlays)
 
-    return open_compiled(content_digest(source), load)
+    return open_source(KnowledgeSource(content_digest(place), load), overlays)
 
 
-def open_compiled(digest: str, load: Callable[[], Knowledge]) -> Store:
-    """Open the store of a source with that digest over its bytes; *load* reads the source if it has to be compiled."""
-    name = f"kb-{digest.removeprefix('sha256:')[:20]}-{_layout()}.sqlite"
-    for directory in _places():
+def open_source(source: KnowledgeSource, overlays: Sequence[OverlayText] = ()) -> Store:
+    """Open the store of a source with *overlays*, compiling it if it is not there or not whole.
+
+    Raises:
+        KnowledgeError: if the source or an overlay has faults.
+    """
+    digest = combined_digest(source.digest, overlays)
+    name = f"kb-{digest.removeprefix('sha256:')[:20]}-{layout()}.sqlite"
+    for directory in store_directories():
         target = directory / name
         store = _open(target, digest)
         if store is not None:
             return store
-    for directory in _places():
+    for directory in store_directories():
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            _compile(load, digest, directory / name)
+            _compile(source, overlays, digest, directory / name)
         except (OSError, sqlite3.OperationalError):
             continue
         store = _open(directory / name, digest)
         if store is not None:
-            _forget_old(directory, name)
+            forget_old(directory, name)
             return store
-    return compile_in_memory(load, digest)
+    return compile_in_memory(source, overlays)
 
 
-def compile_in_memory(load: Callable[[], Knowledge], digest: str = "") -> Store:
-    """Compile what *load* reads without leaving a file."""
+def compile_in_memory(source: KnowledgeSource, overlays: Sequence[OverlayText] = ()) -> Store:
+    """Compile a source without leaving a file."""
     connection = sqlite3.connect(":memory:")
-    _fill(connection, load, digest)
+    _fill(connection, source, overlays, combined_digest(source.digest, overlays))
     return Store(connection)
-
-
-def forget_stores() -> None:
-    """Remove every compiled store from the cache; the next run compiles anew."""
-    for directory in _places():
-        for path in directory.glob("kb-*.sqlite"):
-            path.unlink(missing_ok=True)
-
-
-def _places() -> list[Path]:
-    places = [cache_directory()]
-    if "COMPAT_CACHE_DIR" not in os.environ:
-        places.append(Path(tempfile.gettempdir()) / f"compat-gpu-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
-    return places
 
 
 def _open(path: Path, digest: str) -> Store | None:
@@ -290,7 +269,7 @@ def _open(path: Path, digest: str) -> Store | None:
         return None
     try:
         store = Store(connection)
-        if store.meta.get("source") == digest and store.meta.get("layout") == _layout() and store.meta.get("complete") == "yes":
+        if store.meta.get("source") == digest and store.meta.get("layout") == layout() and store.meta.get("complete") == "yes":
             return store
     except sqlite3.Error:
         pass
@@ -298,14 +277,14 @@ def _open(path: Path, digest: str) -> Store | None:
     return None
 
 
-def _compile(load: Callable[[], Knowledge], digest: str, target: Path) -> None:
+def _compile(source: KnowledgeSource, overlays: Sequence[OverlayText], digest: str, target: Path) -> None:
     handle, name = tempfile.mkstemp(prefix=".kb-", suffix=".tmp", dir=target.parent)
     os.close(handle)
     scratch = Path(name)
     try:
         connection = sqlite3.connect(scratch)
         try:
-            _fill(connection, load, digest)
+            _fill(connection, source, overlays, digest)
         finally:
             connection.close()
         with scratch.open("rb+") as stream:
@@ -315,151 +294,6 @@ def _compile(load: Callable[[], Knowledge], digest: str, target: Path) -> None:
         scratch.unlink(missing_ok=True)
 
 
-def _forget_old(directory: Path, keep: str) -> None:
-    """Remove stores of earlier knowledge and scratch files that killed runs left behind."""
-    with contextlib.suppress(OSError):
-        stores = sorted(directory.glob("kb-*.sqlite"), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in [path for path in stores if path.name != keep][_KEEP - 1 :]:
-            path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        import time
-
-        for path in directory.glob(".kb-*.tmp"):
-            if time.time() - path.stat().st_mtime > 3600:
-                path.unlink(missing_ok=True)
-
-
-def _fill(connection: sqlite3.Connection, load: Callable[[], Knowledge], digest: str) -> None:
-    from sqlite_utils import Database
-
-    from compat.canonical import canonical_digest, canonical_document
-
-    knowledge = load()
-    database = Database(connection)
-    with connection:
-        for name, rows, key in _tables(knowledge, digest):
-            table = database.create_table(name, _COLUMNS[name], pk=key)
-            table.insert_all(rows)
-        database.table("meta").insert({"key": "digest", "value": canonical_digest(canonical_document(connection))})
-        for columns in (["subject", "object"], ["object", "subject"]):
-            database.table("claims").create_index(columns)
-        database.table("releases").create_index(["subject"])
-
-
-_COLUMNS: dict[str, dict[str, type]] = {
-    "meta": {"key": str, "value": str},
-    "subjects": {"id": str, "title": str, "as_of": str, "aliases": str, "versions": str, "releases_of": str, "component": str},
-    "scope_words": {"word": str, "body": str},
-    "products": {"position": int, "body": str},
-    "objects": {"id": str, "title": str},
-    "releases": {
-        "position": int, "subject": str, "text": str, "key": str, "upstream": str, "parts": int, "suffix": str, "released": str, "known_from": str,
-        "channel": str,
-    },
-    "claims": {
-        "position": int, "id": str, "kind": str, "subject": str, "versions": str, "object": str, "object_versions": str, "scope": str,
-        "grade": str, "severity": str, "closed": int, "known_from": str, "known_until": str, "source": str, "link": str, "summary": str,
-        "detail": str, "layer": str, "place": str, "subject_members": str, "object_members": str, "to_members": str,
-    },
-}  # fmt: skip
-
-
-@cache
-@cache
-def _layout() -> str:
-    """What tells stores of one program from those of another: the modules that read, expand and compile knowledge."""
-    here = Path(__file__).parent
-    found = hashlib.sha256(repr((SCHEMA_VERSION, _COLUMNS)).encode())
-    for name in ("canonical", "claims", "documents", "knowledge", "ranges", "schema", "snapshot_reader", "store", "versions"):
-        with contextlib.suppress(OSError):
-            found.update((here / f"{name}.py").read_bytes())
-    return found.hexdigest()[:8]
-
-
-def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
-    newest = max(subject.as_of for subject in knowledge.subjects.values())
-    meta = {
-        "source": digest,
-        "schema": str(SCHEMA_VERSION),
-        "version": newest.strftime("%Y.%m.%d"),
-        "as_of": newest.isoformat(),
-        "layout": _layout(),
-        "complete": "yes",
-    }
-    yield "meta", [{"key": key, "value": value} for key, value in meta.items()], "key"
-    yield "subjects", [
-        {
-            "id": subject.id, "title": subject.title, "as_of": subject.as_of.isoformat(), "aliases": _json(subject.aliases),
-            "versions": _json({"epochs": {str(k): v for k, v in subject.lineage.epochs.items()}, "pattern": subject.lineage.pattern}),
-            "releases_of": subject.releases_of, "component": _json(subject.component),
-        }
-        for subject in knowledge.subjects.values()
-    ], "id"  # fmt: skip
-    yield "scope_words", [{"word": word, "body": _json(body.model_dump(exclude_defaults=True))} for word, body in knowledge.vocabulary.scope.items()], "word"
-    yield "products", [{"position": n, "body": _json(product.model_dump())} for n, product in enumerate(knowledge.vocabulary.products)], "position"
-    yield "objects", [{"id": name, "title": title} for name, title in knowledge.vocabulary.objects.items()], "id"
-    yield "releases", [
-        {
-            "position": position, "subject": release.subject, "text": release.version.text, "key": str(release.version.key),
-            "upstream": release.version.release, "parts": release.version.parts, "suffix": release.version.suffix,
-            "released": _iso(release.released), "known_from": release.known_from.isoformat(),
-            "channel": release.channel,
-        }
-        for position, release in enumerate(sorted(knowledge.releases, key=lambda item: (item.version, item.version.parts), reverse=True))
-    ], "position"  # fmt: skip
-    members = _Members(knowledge)
-    yield "claims", [
-        {
-            **members.of(claim), "position": position, "id": claim.id, "kind": claim.kind, "subject": claim.subject, "versions": claim.versions,
-            "object": claim.object, "object_versions": claim.object_versions, "scope": _json(claim.scope), "grade": claim.grade,
-            "severity": claim.severity,
-            "closed": int(claim.closed), "known_from": claim.known_from.isoformat(), "known_until": _iso(claim.known_until),
-            "source": _json({key: value for key in ("repo", "ref", "path", "url", "locator") if (value := getattr(claim.source, key))}),
-            "link": claim.source.link, "summary": claim.summary, "detail": _json(claim.detail), "layer": claim.layer, "place": knowledge.places[claim.id],
-        }
-        for position, claim in enumerate(knowledge.claims)
-    ], "position"  # fmt: skip
-
-
-class _Members:
-    """Which releases lie in the ranges of claims."""
-
-    def __init__(self, knowledge: Knowledge) -> None:
-        self._subjects = knowledge.subjects
-        self._releases: dict[str, list[Version]] = {}
-        for release in sorted(knowledge.releases, key=lambda item: (item.version, item.version.parts)):
-            self._releases.setdefault(release.subject, []).append(release.version)
-        self._known: dict[tuple[str, str], str | None] = {}
-
-    def of(self, claim: Claim) -> dict[str, str | None]:
-        """Columns of a claim's row."""
-        to = str(claim.detail.get("to_versions") or "")
-        return {
-            "subject_members": self._bits(claim.subject, claim.versions),
-            "object_members": self._bits(claim.object, claim.object_versions),
-            "to_members": self._bits(claim.subject, to),
-        }
-
-    def _bits(self, name: str, text: str) -> str | None:
-        subject = self._subjects.get(name)
-        releases = self._releases.get(subject.releases_of or name) if subject else None
-        if not subject or not releases:
-            return None
-        if (name, text) not in self._known:
-            found = parse_range(text, subject.lineage)
-            self._known[name, text] = f"{sum(1 << place for place, version in enumerate(releases) if version in found):x}"
-        return self._known[name, text]
-
-
-def _iso(day: date | None) -> str | None:
-    return day.isoformat() if day else None
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_default)
-
-
-def _default(value: Any) -> Any:
-    if isinstance(value, date):
-        return value.isoformat()
-    raise TypeError(f"cannot store {type(value).__name__}")
+def _fill(connection: sqlite3.Connection, source: KnowledgeSource, overlays: Sequence[OverlayText], digest: str) -> None:
+    content = combined_digest(open_source(source).meta["digest"], overlays) if overlays else None
+    fill(connection, source.load(overlays), digest, content)

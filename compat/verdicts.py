@@ -7,6 +7,7 @@ Worst first: ``broken`` (a known conflict, or outside a hard requirement), ``unk
   vendor states elsewhere. A list of what CI runs is not closed.
 * A floor that an installer checks can make a pair broken, never declared; nor does what a single feature asks for.
 * A scope word that the question leaves open turns a positive claim into a condition and a negative one into a warning.
+* A `support` claim of a user's layer is about the pair itself: it counts although a closed list leaves the pair out.
 * Claims that contradict each other are all kept; the worst standing statement decides.
 """
 
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
-from compat.claims import Claim, LifeCycle
+from compat.claims import BUILT_IN, Claim, LifeCycle
 from compat.ranges import parse_range
 from compat.scope import Fit, Match, Scope, ScopeWords, describe, merge_conditions
 from compat.versions import PLAIN, Lineage, Version
@@ -280,12 +281,15 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
     positive = [item for item in evidence.positive if not _overruled(item[0], evidence.outside, question)]
     closed = {claim.subject for claim in (*evidence.outside, *evidence.elsewhere)}
     tested = [item for item in positive if item[1] == "tested"]
-    declared = [item for item in positive if item[1] == "declared" and (item[0].subject not in closed or item[0].detail.get("object_where"))]
+    declared = [
+        item for item in positive if item[1] == "declared" and (item[0].subject not in closed or item[0].detail.get("object_where") or _is_own(item[0]))
+    ]
     for grade, found in (("tested", tested), ("declared", declared)):
         if found:
             sure = [item for item in found if not item[2]]
             used = sure or found
-            contradicted = tuple(claim for claim in evidence.outside if not claim.scope and not sure)
+            own = any(_is_own(item[0]) for item in used)
+            contradicted = tuple(claim for claim in evidence.outside if own or (not claim.scope and not sure))
             alternatives = _joined(tuple(item[2] for item in used))
             texts = tuple(_described(tuple(alternative.items())) for alternative in alternatives)
             return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=alternatives)
@@ -295,7 +299,7 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
 
 def _overruled(positive: Claim, outside: Sequence[Claim], question: Question) -> bool:
     """Whether a sharper closed list, about the same thing, leaves out what a wider one contains."""
-    if positive.kind != "support":
+    if positive.kind != "support" or _is_own(positive):
         return False
     given = set(question.scope)
     return any(
@@ -306,6 +310,11 @@ def _overruled(positive: Claim, outside: Sequence[Claim], question: Question) ->
         and all(claim.scope[word] == values for word, values in positive.scope.items())
         for claim in outside
     )
+
+
+def _is_own(claim: Claim) -> bool:
+    """Whether users state for themselves that a pair works: that is about the pair, whatever a vendor's list leaves out."""
+    return claim.kind == "support" and claim.layer != BUILT_IN and not claim.closed
 
 
 def _settling(question: Question, looked_at: bool, ask: str) -> str:

@@ -13,9 +13,11 @@ from itertools import product
 
 from compat import Claim, Matrix, Version
 from compat.hops import Hop, everywhere, hop
+from compat.landing import barring
 from compat.ranges import Range, parse_range
 from compat.scope import Fit
 from compat.verdicts import can_break
+from planner.bans import carried_and_barred, is_barred
 from planner.goal import Goal
 from planner.pairs import Judgement, Pairs, is_no_worse
 from planner.situation import Part, Situation
@@ -99,7 +101,13 @@ class _Compiler:
         ]
         if role in ("control-plane", "node-agent"):
             target = self.goal.version
-            newest = {version.line: version for version in sorted(out) if version.line < target.line and version.parts > 2}
+            newest: dict[tuple[int, int], Version] = {}
+            for version in sorted(out):
+                past = version.line > target.line or (version.line == target.line and (self.goal.exact or version >= target))
+                if not past and version.parts > 2 and not (version.line in newest and is_barred(self.situation, part, version)):
+                    newest[version.line] = version
+            if not is_barred(self.situation, part, target):
+                newest.pop(target.line, None)  # only where the newest of the target's line is barred an older one has to do
             for version in self._not_out_yet(part, target):
                 newest.setdefault(version.line, version)
             found = {*newest.values(), target} if part.version < target else set(newest.values())
@@ -173,7 +181,8 @@ class _Compiler:
                     can_break(claim, self.matrix.fit(claim, {**scope, "node": ("same",)})) for scope in scopes
                 ):
                     yield claim
-        for operand in self.pairs.operands.get(part.component, ()):
+        yield from (claim for claim in barring(self.matrix, part.component) if claim.severity == "must")
+        for operand in dict.fromkeys([*self.pairs.operands.get(part.component, ()), *carried_and_barred(self.situation, part.component)]):
             yield from (claim for claim in self.matrix.about(part.component, "bundle") if claim.object == operand)
         for claim in self.matrix.about(part.component, "upgrade"):
             if claim.detail.get("rule") in ("allowed", "forbidden", "needs-stop", "unknown") and claim.object in ("", part.component):

@@ -58,7 +58,7 @@ def _nothing(situation: Situation, goal: Goal, extra: tuple) -> Plan:  # type: i
 
     snapshot = situation.matrix.snapshot
     return Plan(
-        knowledge=Knowledge(snapshot.version, snapshot.as_of.isoformat(), snapshot.schema, snapshot.digest),
+        knowledge=Knowledge.of(snapshot),
         start=situation.state.dump(),
         goal=GoalEntry(goal.text, goal.nodes),
         status="impossible",
@@ -132,4 +132,9 @@ def _words(core: list[Claim], goal: Goal) -> str:
 
 
 def _unlock(core: list[Claim]) -> list[str]:
-    return [f"{claim.subject}: a newer release, or a later statement, that lifts “{claim.summary.rstrip('.')}” ({claim.id})" for claim in core]
+    return [
+        f"{claim.subject}: {claim.detail['owner']} lifts the ban “{claim.summary.rstrip('.')}” ({claim.id})"
+        if claim.detail.get("owner") and not claim.object
+        else f"{claim.subject}: a newer release, or a later statement, that lifts “{claim.summary.rstrip('.')}” ({claim.id})"
+        for claim in core
+    ]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from compat.errors import nearest
 from planner.apis import gone, replacement
 from planner.cites import Cites
 from planner.goal import Goal
 from planner.journey import Journey
+from planner.layer_findings import layer_findings
 from planner.pairs import Judgement
 from planner.plan import Finding, Severity
 
-__all__ = ["findings", "standing"]
+__all__ = ["by_severity", "findings", "standing"]
 
 
 def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
@@ -28,14 +29,20 @@ def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
         *_weak(journey, cites),
         *_cautions(journey, cites),
         *_gaps(journey),
+        *layer_findings(journey, cites),
     ]
+    return by_severity(found)
+
+
+def by_severity(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, each once, most severe first."""
     order = ("error", "warning", "info")
     return tuple(sorted(dict.fromkeys(found), key=lambda item: order.index(item.severity)))
 
 
 def standing(journey: Journey, cites: Cites) -> list[Finding]:
     """What is wrong with a state by itself, whatever is planned."""
-    return [*_unfinished(journey), *_gone_apis(journey, cites), *_life(journey, cites), *_gaps(journey)]
+    return [*_unfinished(journey), *_gone_apis(journey, cites), *_life(journey, cites), *_gaps(journey), *layer_findings(journey, cites)]
 
 
 def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:

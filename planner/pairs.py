@@ -14,6 +14,7 @@ from compat import Claim, Verdict, Version
 from compat.errors import InputError
 from compat.scope import Scope
 from compat.verdicts import ORDER, can_break
+from planner.bans import HERE, bans_on
 from planner.situation import Part, Situation
 
 __all__ = ["Judgement", "Pairs", "is_no_worse"]
@@ -160,13 +161,14 @@ class Pairs:
     # -- judging
 
     def alone(self, key: str, version: Version) -> list[Judgement]:
-        """What the matrix says of a part beside what has no version: hardware that it cannot drive, and partners in an unknown version."""
+        """What the matrix says of a part beside what has no version: hardware that it cannot drive, partners in an unknown version, bans."""
         cached = (key, version.key)
         if cached not in self._alone:
             part = self.situation.by_key[key]
             versions = part.standing(version)
             self._alone[cached] = [
                 *self._beside_itself(part, version),
+                *self._barred(part, version),
                 *(item for each in versions for item in (*self._on_hardware(part, each), *self._beside_unknown(part, each))),
             ]
         return self._alone[cached]
@@ -181,6 +183,10 @@ class Pairs:
                     names = [f"{part.component} {one.release}" for one in (versions[0], versions[-1])]
                     yield Judgement(names[0], names[1], (part.key, part.key), verdict, relied_on=False)
                     return
+
+    def _barred(self, part: Part, version: Version) -> Iterator[Judgement]:
+        for name, verdict in bans_on(self.situation, part, version, self.operand_version):
+            yield Judgement(name, HERE, (part.key, HERE), verdict, relied_on=False)
 
     def _on_hardware(self, part: Part, version: Version) -> Iterator[Judgement]:
         for hardware in self.situation.hardware:

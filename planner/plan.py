@@ -9,10 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from compat.store import Snapshot
 
 __all__ = [
     "OPTIONAL_FIELDS",
+    "AcceptedBy",
     "Action",
     "Change",
     "CitedClaim",
@@ -23,6 +27,7 @@ __all__ = [
     "GoalEntry",
     "Hold",
     "Knowledge",
+    "LayerEntry",
     "PairEntry",
     "Plan",
     "Reason",
@@ -38,6 +43,16 @@ Status = Literal["tested", "declared", "unknown", "impossible"]
 
 
 @dataclass(frozen=True)
+class LayerEntry:
+    """An overlay that the plan rests on."""
+
+    id: str
+    title: str
+    as_of: str
+    digest: str
+
+
+@dataclass(frozen=True)
 class Knowledge:
     """Which knowledge the plan rests on."""
 
@@ -45,6 +60,15 @@ class Knowledge:
     as_of: str
     schema: int
     digest: str
+    """Over all of it, layers included."""
+    layers: tuple[LayerEntry, ...] = ()
+    """Overlays on top of the built-in knowledge."""
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Knowledge:
+        """What a plan says of the knowledge that it was made with."""
+        layers = tuple(LayerEntry(layer.id, layer.title, layer.as_of.isoformat(), layer.digest) for layer in snapshot.layers)
+        return cls(snapshot.version, snapshot.as_of.isoformat(), snapshot.schema, snapshot.digest, layers)
 
 
 @dataclass(frozen=True)
@@ -95,6 +119,17 @@ class Action:
 
 
 @dataclass(frozen=True)
+class AcceptedBy:
+    """Who accepts a risk in an overlay."""
+
+    owner: str
+    expires: str
+    """Last day on which it counts."""
+    reason: str
+    layer: str
+
+
+@dataclass(frozen=True)
 class PairEntry:
     """A pair of versions and what is known of it."""
 
@@ -106,6 +141,7 @@ class PairEntry:
     id: str = ""
     """Name by which the risk can be accepted."""
     accepted: bool = False
+    accepted_by: AcceptedBy | None = None
     claims: tuple[str, ...] = ()
 
 
@@ -261,8 +297,8 @@ class Plan:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-OPTIONAL_FIELDS = frozenset(("condition", "command", "question", "id", "accepted"))
-"""Fields that are left out where they are empty, but for those of steps and findings."""
+OPTIONAL_FIELDS = frozenset(("condition", "command", "question", "id", "accepted", "accepted_by", "layers"))
+"""Fields that are left out where they are empty, but for those of steps, findings and layers."""
 
 
 def _plain(value: Any) -> Any:
@@ -270,7 +306,7 @@ def _plain(value: Any) -> Any:
         found = {}
         for item in fields(value):
             inner = getattr(value, item.name)
-            if item.name in OPTIONAL_FIELDS and not inner and not isinstance(value, (Step, Finding)):
+            if item.name in OPTIONAL_FIELDS and not inner and not isinstance(value, (Step, Finding, LayerEntry)):
                 continue
             found[item.name.rstrip("_")] = _plain(inner)
         return found

@@ -8,10 +8,11 @@ from functools import reduce
 from compat import Matrix
 from compat.scope import Scope, both_conditions, describe
 from compat.verdicts import ORDER
+from planner.acceptance import Acceptances
 from planner.cites import Cites
 from planner.compiling import Compiled, compile_problem
 from planner.conflict import explain_conflict
-from planner.findings import findings
+from planner.findings import by_severity, findings
 from planner.goal import Goal, make_goal
 from planner.journey import Journey, Stage
 from planner.pairs import Judgement, Pairs
@@ -46,7 +47,7 @@ def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target",
         to: target of the control plane: a line such as ``1.37``, or a release.
         nodes: ``target`` if nodes must end on the target's minor, ``supported`` if any supported version within the skew will do.
         prefer: ``fewest-drains`` (the stated objective), ``fewest-steps`` or ``newest``.
-        accept: ids of unknown pairs whose risk is accepted.
+        accept: ids of unknown pairs whose risk is accepted, besides those that the layers of *matrix* accept.
 
     Returns:
         The plan; its status is ``impossible`` and it has a conflict if there is no way.
@@ -59,13 +60,14 @@ def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target",
     pairs = Pairs(situation)
     compiled = compile_problem(situation, goal, pairs, prefer)
     solution = solve(compiled.problem)
+    accepted = Acceptances(matrix, accept)
     if solution is not None:
-        return _Writer(situation, goal, pairs, compiled, solution, frozenset(accept)).write()
-    return explain_conflict(situation, goal, pairs, compiled, prefer, lambda c, g, s: _Writer(situation, g, pairs, c, s, frozenset(accept)))
+        return _Writer(situation, goal, pairs, compiled, solution, accepted).write()
+    return explain_conflict(situation, goal, pairs, compiled, prefer, lambda c, g, s: _Writer(situation, g, pairs, c, s, accepted))
 
 
 class _Writer:
-    def __init__(self, situation: Situation, goal: Goal, pairs: Pairs, compiled: Compiled, solution: Solution, accept: frozenset[str]) -> None:
+    def __init__(self, situation: Situation, goal: Goal, pairs: Pairs, compiled: Compiled, solution: Solution, accept: Acceptances) -> None:
         self.situation = situation
         self.goal = goal
         self.solution = solution
@@ -81,9 +83,10 @@ class _Writer:
         status = self.status(holds)
         snapshot = self.situation.matrix.snapshot
         named = dict(zip(self.compiled.objective, self.solution.cost, strict=True))
-        found = findings(self.journey, self.goal, self.cites)
+        asked = [pair.id for pair in (*(pair for hold in holds for pair in hold.pairs), *lasting)]
+        found = by_severity([*findings(self.journey, self.goal, self.cites), *self.accept.expired(asked)])
         return Plan(
-            knowledge=Knowledge(snapshot.version, snapshot.as_of.isoformat(), snapshot.schema, snapshot.digest),
+            knowledge=Knowledge.of(snapshot),
             start=self.situation.state.dump(),
             goal=GoalEntry(self.goal.text, self.goal.nodes),
             status=status,  # type: ignore[arg-type]  # one of the literals by construction
@@ -227,7 +230,8 @@ class _Writer:
             verdict=judgement.grade,  # type: ignore[arg-type]  # one of ORDER
             question=question if unsafe else "",
             id=name,
-            accepted=name in self.accept,
+            accepted=self.accept.covers(name),
+            accepted_by=self.accept.by(name),
             claims=self.cites(judgement.verdict.claims),
         )
 
@@ -239,7 +243,7 @@ class _Writer:
         name = f"unknown-hop:{move.part.component}@{move.start.release}:{move.end.release}"
         question = f"Does the project support going from {move.start.release} to {move.end.release}? {found.claims[0].summary}"
         one, other = (f"{move.part.component} {version.release}" for version in (move.start, move.end))
-        return PairEntry(one, other, "unknown", question, name, name in self.accept, self.cites(found.claims))
+        return PairEntry(one, other, "unknown", question, name, self.accept.covers(name), self.accept.by(name), self.cites(found.claims))
 
     # -- conditions of the plan as a whole
 

@@ -40,7 +40,7 @@ def plan_schema() -> dict[str, Any]:
     for definition in (schema, *schema["$defs"].values()):
         if "properties" in definition:
             definition["properties"] = {name.rstrip("_"): entry for name, entry in definition["properties"].items()}
-            whole = definition is schema or definition.get("title") in ("Step", "Finding")
+            whole = definition is schema or definition.get("title") in ("Step", "Finding", "LayerEntry")
             definition["required"] = [name for name in definition["properties"] if whole or name not in OPTIONAL_FIELDS]
             definition["additionalProperties"] = False
     cluster = cluster_schema()

@@ -11,6 +11,7 @@ from typing import Any
 
 from compat import Matrix, Verdict, Version
 from compat.hops import resolve_hop
+from compat.landing import resolve_landing
 from compat.scope import Scope
 from planner.errors import PlanFileError
 from planner.situation import Part, Situation, resolve
@@ -18,6 +19,7 @@ from planner.state import ClusterState
 
 __all__ = ["validate"]
 
+_BARRED = "(itself)"
 _WORSE = {"broken": 0, "unknown": 1, "declared": 2, "tested": 3}
 
 
@@ -124,6 +126,8 @@ class _Replay:
     def violated(self, key: str, other: str) -> set[str]:
         part = self.situation.by_key[key]
         found: set[str] = set()
+        if other == _BARRED:
+            return self.barred(part)
         if other in self.situation.by_key:
             verdicts = [verdict for verdict, _ in self.verdicts(part, self.situation.by_key[other])]
         else:
@@ -202,7 +206,9 @@ class _Replay:
         return f"{one.key} {self.versions[one.key].release}{beside}"
 
     def lone(self, part: Part) -> Iterator[tuple[str, str]]:
-        """What a part meets that has no version: hardware that it cannot drive, and partners in an unknown version."""
+        """What a part meets that has no version: hardware that it cannot drive, partners in an unknown version, bans on its version."""
+        if self.barred(part):
+            yield _BARRED, "broken"
         scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
         for name, subject in self.matrix.subjects.items():
             if subject.role == "hardware" and any(
@@ -220,6 +226,15 @@ class _Replay:
             meets = meets and self.situation.runs_on(part.component, pool) and self.situation.runs_on(name, part.pool)
             if meets and any(self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope) for scope in places):
                 yield f"{name}@{pool}" if pool else name, "unknown"
+
+    def barred(self, part: Part) -> set[str]:
+        """Claims against the version itself to which a part has moved, or against that of an operand that it ships."""
+        here = self.versions[part.key]
+        if here == self.begun[part.key]:
+            return set()
+        scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
+        faces = [(name, version) for name, version, _ in self.faces(part, part)]
+        return {claim.id for face in faces for scope in scopes for claim in resolve_landing(self.matrix, face, scope).claims}
 
     def pair(self, one: Part, other: Part) -> str | None:
         worst: str | None = None

@@ -27,15 +27,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Keep compiled stores out of the user's cache directory."""
+    """Keep compiled stores out of the user's cache directory, and the user's overlays out of the tests."""
     folder = tmp_path_factory.mktemp("cache")
-    before = os.environ.get("COMPAT_CACHE_DIR")
-    os.environ["COMPAT_CACHE_DIR"] = str(folder)
+    names = {"COMPAT_CACHE_DIR": folder, "COMPAT_OVERLAY_DIR": tmp_path_factory.mktemp("overlays"), "COMPAT_UPDATE_DIR": tmp_path_factory.mktemp("updates")}
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update({name: str(path) for name, path in names.items()})
     yield folder
-    if before is None:
-        del os.environ["COMPAT_CACHE_DIR"]
-    else:
-        os.environ["COMPAT_CACHE_DIR"] = before
+    for name, value in before.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
 
 
 @pytest.fixture

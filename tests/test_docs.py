@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from compat.errors import KnowledgeError
+from compat.knowledge import load_knowledge
+from compat.layers import OverlayText
+from compat.places import data_directory
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-KB = ("list", "show", "query", "graph", "check", "coverage", "diff", "export", "sign", "verify")
+KB = ("list", "show", "query", "graph", "check", "new-claim", "coverage", "diff", "export", "sign", "verify")
 COMMANDS = [(), ("plan",), ("check",), ("why",), ("matrix",), ("kb",), *(("kb", name) for name in KB)]
 
 
@@ -71,6 +76,16 @@ def test_what_the_code_points_to_is_there() -> None:
     headings = re.findall(r"^## (\S+)", (ROOT / "docs/findings.md").read_text(), re.M)
     for name in set(re.findall(r'Finding\(\s*"([a-z-]+)"', text)):
         assert name in headings, name
+
+
+def test_the_overlays_of_the_docs_are_sound() -> None:
+    """What the README shows is the file that its commands use; the example of the data format is valid but for the claim that it retires."""
+    assert f"```yaml\n{(ROOT / 'docs/examples/our-tests.yaml').read_text()}```" in (ROOT / "README.md").read_text()
+    (body,) = re.findall(r"```yaml\n(overlay:.*?)```", (ROOT / "docs/data-format.md").read_text(), re.S)
+    with pytest.raises(KnowledgeError) as caught:
+        load_knowledge(data_directory(), [OverlayText("docs.yaml", body.encode())])
+    (fault,) = caught.value.faults
+    assert "there is no claim 'queue-floor' to retire" in fault.what  # of the example at the top of the page
 
 
 def test_the_python_of_the_readme_runs() -> None:

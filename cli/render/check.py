@@ -7,7 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from cli.render.why import claim_document
+from cli.render.why import claim_document, knowledge_document, knowledge_line
 from compat.hops import Duty
 from compat.store import Snapshot
 from planner.checking import CheckResult
@@ -34,7 +34,7 @@ def render(result: CheckResult, snapshot: Snapshot, *, as_json: bool) -> str:
         blocks.append("\n".join(lines))
     if result.findings:
         blocks.append("\n".join(f"{finding.severity}: {finding.text}" for finding in result.findings))
-    blocks.append(f"Verdict: {result.grade}. Knowledge {snapshot.version}, as of {snapshot.as_of}.")
+    blocks.append(f"Verdict: {result.grade}. {knowledge_line(snapshot)}")
     return "\n\n".join(blocks) + "\n"
 
 
@@ -70,5 +70,5 @@ def _document(result: CheckResult, snapshot: Snapshot) -> dict[str, Any]:
             {"hop": name, "rule": found.rule, "claims": [claim_document(claim) for claim in found.claims], "duties": [duty.text for duty in found.duties]}
             for name, found in result.hops
         ],
-        "knowledge": {"version": snapshot.version, "as_of": snapshot.as_of.isoformat(), "schema": snapshot.schema, "digest": snapshot.digest},
+        "knowledge": knowledge_document(snapshot),
     }

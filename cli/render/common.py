@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from planner.plan import Plan, Step
+from planner.plan import PairEntry, Plan, Step
 
-__all__ = ["Sources", "back", "change_words", "count_words", "drain_words", "end_words", "headline", "main_claims", "verdict_line"]
+__all__ = [
+    "Sources",
+    "acceptance_words",
+    "back",
+    "change_words",
+    "count_words",
+    "drain_words",
+    "end_words",
+    "headline",
+    "knowledge_words",
+    "main_claims",
+    "verdict_line",
+]
 
 
 class Sources:
@@ -42,6 +54,19 @@ def headline(plan: Plan) -> str:
     name = f"{plan.start['name']}: " if plan.start.get("name") else ""
     nodes = "nodes at the target" if plan.goal.nodes == "target" else "nodes on a supported version"
     return f"{name}Kubernetes {shown} -> {plan.goal.kubernetes}, {nodes}"
+
+
+def acceptance_words(pair: PairEntry) -> str:
+    """Who accepts the risk of a pair; empty if nobody does."""
+    if pair.accepted_by is None:
+        return "accepted" if pair.accepted else ""
+    return f"accepted by {pair.accepted_by.owner} until {pair.accepted_by.expires}: {pair.accepted_by.reason}"
+
+
+def knowledge_words(plan: Plan) -> str:
+    """Which knowledge the plan rests on."""
+    layers = f", with {', '.join(layer.id for layer in plan.knowledge.layers)}" if plan.knowledge.layers else ""
+    return f"knowledge {plan.knowledge.version}, as of {plan.knowledge.as_of}{layers}"
 
 
 def drain_words(step: Step) -> str:
@@ -91,7 +116,8 @@ def verdict_line(plan: Plan) -> str:
         count = sum(len(hold.pairs) for hold in plan.holds)
         first = plan.holds[0].before
         return f"Verdict: on hold before {first}: {count_words(count, 'pair')} that nothing vouches for; {price}{proven}."
-    grades = "tested" if plan.status == "tested" else "tested or declared by its vendor"
+    own = any("layer" in plan.claims[claim].source for step in plan.steps for pair in step.pairs for claim in pair.claims)
+    grades = ("tested" if plan.status == "tested" else "tested or declared by its vendor") + (", or by you" if own else "")
     carried = [step.id for step in plan.steps if step.grade in ("unknown", "broken")]
     if carried:
         stays = f"what nothing vouches for now stays so until after {carried[-1]}, see the findings"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
+from cli.render.why import knowledge_document, knowledge_line
 from compat import Verdict, Version
 from compat.store import Snapshot
 
@@ -16,9 +17,15 @@ _MARKS = {"tested": "tested", "declared": "declared", "unknown": "?", "broken": 
 
 
 def render(
-    names: tuple[str, str], axes: tuple[Sequence[Version], Sequence[Version]], table: Sequence[Sequence[Verdict]], snapshot: Snapshot, *, as_json: bool
+    names: tuple[str, str],
+    axes: tuple[Sequence[Version], Sequence[Version]],
+    table: Sequence[Sequence[Verdict]],
+    barred: Sequence[str],
+    snapshot: Snapshot,
+    *,
+    as_json: bool,
 ) -> str:
-    """Return verdicts by row and column; a star marks those with conditions."""
+    """Return verdicts by row and column; a star marks those with conditions, and *barred* are versions that no plan lands on."""
     if as_json:
         cells = [
             {
@@ -35,7 +42,8 @@ def render(
             "rows": names[0],
             "columns": names[1],
             "cells": cells,
-            "knowledge": {"version": snapshot.version, "as_of": snapshot.as_of.isoformat(), "schema": snapshot.schema, "digest": snapshot.digest},
+            **({"barred": list(barred)} if barred else {}),
+            "knowledge": knowledge_document(snapshot),
         }
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     rows = [
@@ -44,4 +52,5 @@ def render(
     ]
     headers = [f"{names[0]} \\ {names[1]}", *(column.release for column in axes[1])]
     legend = "* under conditions, see `compat why`;  ? unknown: nothing vouches for it, so it is not compatible"
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True) + f"\n\n{legend}\nKnowledge {snapshot.version}, as of {snapshot.as_of}.\n"
+    legend += f"\nNo plan lands on these, whatever is beside them, see `compat why`: {', '.join(barred)}" if barred else ""
+    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True) + f"\n\n{legend}\n{knowledge_line(snapshot)}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cli.render.common import Sources, back, change_words, drain_words, end_words, headline, main_claims, verdict_line
+from cli.render.common import Sources, acceptance_words, back, change_words, drain_words, end_words, headline, main_claims, verdict_line
 from planner.plan import Action, PairEntry, Plan, Step
 
 __all__ = ["escape", "render"]
@@ -40,6 +40,7 @@ def render(plan: Plan) -> str:
         "---",
         "",
         f"Knowledge {plan.knowledge.version}, as of {plan.knowledge.as_of}, schema {plan.knowledge.schema}, `{plan.knowledge.digest}`.  ",
+        *(f"With {escape(layer.title)} (`{layer.id}`, {layer.as_of}, `{layer.digest}`).  " for layer in plan.knowledge.layers),
         f"Plan `{plan.to_dict()['digest']}`.",
         "",
     ]
@@ -89,7 +90,8 @@ def _holds(plan: Plan) -> list[str]:
 
 def _questions(pairs: Iterable[PairEntry]) -> Iterable[str]:
     for pair in pairs:
-        accepted = " **Accepted.**" if pair.accepted else f" Accept the risk with `--accept {pair.id}`."
+        by = escape(acceptance_words(pair)[len("accepted") :])
+        accepted = f" **Accepted** {by.rstrip('.')}." if by else " **Accepted.**" if pair.accepted else f" Accept the risk with `--accept {pair.id}`."
         yield f"- {escape(pair.a)} with {escape(pair.b)}: {escape(pair.question, links=True)}{accepted}"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from tabulate import tabulate
 
-from cli.render.common import Sources, back, change_words, count_words, drain_words, headline, main_claims, verdict_line
+from cli.render.common import Sources, acceptance_words, back, change_words, count_words, drain_words, headline, knowledge_words, main_claims, verdict_line
 from planner.plan import Finding, Plan, Step
 
 __all__ = ["render"]
@@ -22,8 +22,7 @@ def render(plan: Plan) -> str:
     """Return the plan as text: steps, holds, what it rests on, findings, sources, and the verdict as the last line."""
     sources = Sources(plan)
     width = max(80, min(shutil.get_terminal_size((120, 24)).columns, 160))
-    knowledge = f"knowledge {plan.knowledge.version}, as of {plan.knowledge.as_of}"
-    blocks = [f"{headline(plan)}  ({knowledge})"]
+    blocks = [f"{headline(plan)}  ({knowledge_words(plan)})"]
     if plan.steps:
         blocks.append(_table(plan, sources))
         blocks.append(
@@ -41,10 +40,10 @@ def render(plan: Plan) -> str:
     elif plan.status != "impossible":
         blocks.append("Nothing to do: the cluster is there already.")
     for hold in plan.holds:
-        lines = [f"{pair.a} with {pair.b}: {pair.question} [{'accepted' if pair.accepted else 'accept with --accept ' + pair.id}]" for pair in hold.pairs]
+        lines = [f"{pair.a} with {pair.b}: {pair.question} [{acceptance_words(pair) or 'accept with --accept ' + pair.id}]" for pair in hold.pairs]
         blocks.append(_block(f"Hold before {hold.before}", lines, width))
     if plan.lasting:
-        lines = [f"{pair.a} with {pair.b}: {pair.question} [{'accepted' if pair.accepted else 'accept with --accept ' + pair.id}]" for pair in plan.lasting]
+        lines = [f"{pair.a} with {pair.b}: {pair.question} [{acceptance_words(pair) or 'accept with --accept ' + pair.id}]" for pair in plan.lasting]
         blocks.append(_block("Nothing vouches for these now, and the plan leaves them as they are", lines, width))
     if plan.conflict:
         lines = [f"{claim}: {plan.claims[claim].summary} [{', '.join(map(str, sources.of([claim])))}]" for claim in plan.conflict.claims]

@@ -233,3 +233,18 @@ def test_the_environment_names_the_snapshot(small: Matrix, snapshot: Path, monke
     monkeypatch.setenv("COMPAT_SNAPSHOT_KEY", "")
     with pytest.raises(InputError, match="COMPAT_SNAPSHOT_KEY is empty"):
         Matrix.load()
+
+
+def test_overlays_go_on_top_of_a_snapshot(snapshot: Path, tmp_path: Path) -> None:
+    """As they do of the files it was made of, with the same digest; an export itself holds none."""
+    overlay = tmp_path / "ours.yaml"
+    overlay.write_text(
+        "overlay: ours\ntitle: Ours\nas_of: 2026-01-31\nbans: [{component: queue, versions: ==25.1.*, reason: it hangs, owner: jane@example.com}]\n"
+    )
+    here = Matrix.load(as_of=DAY, data=SMALL, overlays=[overlay], configured_overlays=False)
+    there = Matrix.load(as_of=DAY, snapshot=snapshot, overlays=[overlay], configured_overlays=False)
+    assert there.snapshot == here.snapshot
+    assert there.snapshot.digest != Matrix.load(as_of=DAY, data=SMALL, configured_overlays=False).snapshot.digest
+    assert [claim.id for claim in there.store.claims("layer = 'ours'")] == ["ours-ban-queue-25.1"]
+    with pytest.raises(InputError, match="an export holds no overlays"):
+        export(here.store, "json")
