@@ -57,7 +57,7 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
     lines = [
         table,
         "",
-        f"Claims that stand on {matrix.as_of} (decl.: declared, inf.: inferred), and releases that were out.",
+        f"{sum(row['claims'] for row in rows)} claims stand on {matrix.as_of} (decl.: declared, inf.: inferred); releases that were out.",
         f"Knowledge {matrix.snapshot.version}, {matrix.snapshot.digest}.",
     ]
     if rest:
