@@ -94,7 +94,7 @@ def _empty_ranges(knowledge: Knowledge) -> Iterator[Remark]:
                     yield _warn(
                         "tested-unreleased", knowledge, claim, f"{key} {text!r} of {name} has no release yet (newest {newest.text}); add it, or mend the range"
                     )
-            elif claim.kind in CONSTRAINING or not found.overlaps(_beyond("<", oldest, subject.lineage)):
+            elif (claim.kind in CONSTRAINING and claim.kind != "bundle") or not found.overlaps(_beyond("<", oldest, subject.lineage)):
                 what = f"no release line of {name} lies in {key} {text!r}, and no later one can (known: {oldest.text} to {newest.text}); mend the range"
                 yield _warn("empty-range", knowledge, claim, what)
 
@@ -121,18 +121,11 @@ def _without_link(knowledge: Knowledge) -> Iterator[Remark]:
 
 def _dates_ahead(knowledge: Knowledge) -> Iterator[Remark]:
     newest: date = max([knowledge.built_in, *(layer.as_of for layer in knowledge.layers)])
-    late: dict[tuple[str, date], list[Claim]] = defaultdict(list)
     for claim in knowledge.claims:
-        if claim.layer != BUILT_IN:  # a ban may end in the future, and a test of one's own is later than what was published
+        if claim.layer != BUILT_IN:  # a ban may end in the future
             continue
-        if claim.known_from > knowledge.subjects[claim.subject].as_of:
-            late[claim.subject, claim.known_from].append(claim)
         if claim.known_until is not None and claim.known_until > newest:
             yield _warn("until-ahead", knowledge, claim, f"until {claim.known_until}, after {newest}, the newest source read; nobody can have read that yet")
-    for (name, said), claims in late.items():
-        more = f" (and {len(claims) - 1} more)" if len(claims) > 1 else ""
-        what = f"said {said}{more}, but the newest source read about {name} is of {knowledge.subjects[name].as_of}; raise as_of of its file, or mend the date"
-        yield _warn("said-after-as-of", knowledge, claims[0], what)
     for release in knowledge.releases:
         if release.released is not None and release.released > newest:
             what = f"released {release.released}, after {newest}, the newest source read; write planned instead"
@@ -164,7 +157,7 @@ CHECKS: dict[str, Callable[[Knowledge], Iterator[Remark]]] = {
     "empty-range": _empty_ranges,
     "stands-on-no-day": _never_standing,
     "no-link": _without_link,
-    "said-after-as-of": _dates_ahead,
+    "until-ahead": _dates_ahead,
     "placeholder": _summaries,
     "twin": _twins,
 }

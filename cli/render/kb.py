@@ -42,7 +42,7 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
     if as_json:
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     columns = {
-        "subject": "subject", "releases": "releases", "newest_release": "newest", "claims": "claims", "tested": "tested", "declared": "decl.",
+        "subject": "subject", "releases": "releases", "claims": "claims", "tested": "tested", "declared": "decl.",
         "inferred": "inf.", "oldest_statement": "said from", "newest_statement": "to",
     }  # fmt: skip
     shown = [[row[key] for key in columns] for row in rows if row["claims"] or row["releases"]]
@@ -51,7 +51,7 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
     body = [list(columns.values()), *shown, ["all", *sums[1:-2], *dates]]
     rule = ["-" * max(len(str(row[place] or "")) for row in body if place < len(row)) for place in range(len(columns))]
     body.insert(1, rule)
-    aligned = ("left", "right", "left", *("right",) * (len(GRADES) + 1), "left", "left")
+    aligned = ("left", "right", *("right",) * (len(GRADES) + 1), "left", "left")
     table = tabulate(body, tablefmt="plain", disable_numparse=True, colalign=aligned)  # its headers would be two columns wider than they are
     rest = [row["subject"] for row in rows if not row["claims"] and not row["releases"]]
     lines = [

@@ -31,6 +31,8 @@ def test_no_cell_is_better_than_its_best_release(small: Matrix, real: Matrix) ->
         found = coverage(matrix, to, start)
         for name, row in found.rows.items():
             for cell in row:
+                if cell.release is None:
+                    continue
                 grades = [matrix.verdict((name, r.version), (found.control, cell.version)).grade for r in matrix.releases(name, stable_only=True)]
                 assert ORDER.index(cell.best.grade) == max(map(ORDER.index, grades))
 
