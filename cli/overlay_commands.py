@@ -150,9 +150,9 @@ def _asked(given: dict[str, str | None]) -> dict[str, str | None]:
     words = {
         "kind": "Kind (support: works together; conflict: does not)",
         "subject": "Component",
-        "versions": "Its versions (empty: every one)",
+        "versions": "Its versions",
         "object": "Other component (empty: none)",
-        "object_versions": "Its versions (empty: every one)",
+        "object_versions": "Versions of the other component",
         "source_url": "Where the result can be read (address or path)",
         "summary": "In one sentence",
     }

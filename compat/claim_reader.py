@@ -128,6 +128,8 @@ class ClaimReader:
         newest = self.knowledge.built_in
         if origin.layer == BUILT_IN and known_from > newest:
             fault(f"said {known_from}, after {newest}, the newest as_of of all files; raise as_of to the date of the newest source", "said")
+        if kind == "support" and origin.layer != BUILT_IN:
+            self.check_extent(subject, target, fields, fault)
         scope = self.scope(fields.get("scope") or {}, fault)
         lineages = (self.knowledge.lineage(subject), self.knowledge.lineage(target))
         for key, lineage in (("versions", lineages[0]), ("object_versions", lineages[1]), ("to_versions", lineages[0]), ("stop", lineages[0])):
@@ -167,6 +169,14 @@ class ClaimReader:
             subject_lineage=lineages[0],
             object_lineage=lineages[1],
         )
+
+    def check_extent(self, subject: str, target: str, fields: Mapping[str, Any], fault: Any) -> None:
+        """An own result is about the versions that were tried: one that forgets to say which would vouch for all of them."""
+        released = {release.subject for release in self.knowledge.releases}
+        for key, name in (("versions", subject), ("object_versions", target)):
+            owner = self.knowledge.subjects[name].releases_of or name if name in self.knowledge.subjects else ""
+            if owner in released and not (fields.get(key) or fields.get("skew") or (key == "object_versions" and fields.get("object_where"))):
+                fault(f"{key} is missing; say which versions of {name} it is about, such as '>=0' for all of them", key)
 
     def name(self, name: str, fault: Any, key: str) -> str:
         for subject in self.knowledge.subjects.values():

@@ -29,6 +29,8 @@ def append_claim(overlay: OverlayText, claim: Mapping[str, Any]) -> str:
 
     text = decode(overlay.content, overlay.path)
     document = read_document(text, overlay.path)
+    if not isinstance(document.value, dict) or not isinstance(document.value.get("claims") or [], list):
+        raise DocumentError([Fault(overlay.path, "this is no overlay to which a claim could be added; see docs/data-format.md")])
     node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     lines = text.splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
@@ -47,9 +49,16 @@ def append_claim(overlay: OverlayText, claim: Mapping[str, Any]) -> str:
             lines[key.start_mark.line] = f"{' ' * key.start_mark.column}claims:\n{_item(claim, key.start_mark.column)}"
     grown = "".join(lines)
     expected = {**document.value, "claims": [*(document.value.get("claims") or ()), dict(claim)]}
-    if read_document(grown, overlay.path).value != expected:  # an unusual layout, such as a comment in an odd place
+    if not _reads_as(grown, expected):  # an unusual layout, such as a list in brackets over several lines
         raise _unfit(overlay, entry[0] if entry else None, "is laid out in a way that nothing can be added to; paste the claim by hand (run without --into)")
     return grown
+
+
+def _reads_as(text: str, expected: Any) -> bool:
+    try:
+        return bool(read_document(text, "overlay").value == expected)
+    except DocumentError:
+        return False
 
 
 def _unfit(overlay: OverlayText, node: Any, what: str) -> DocumentError:
@@ -73,6 +82,6 @@ def _dump(value: Mapping[str, Any]) -> str:
     import yaml
 
     text = yaml.safe_dump(dict(value), sort_keys=False, allow_unicode=True, default_flow_style=False, width=140)
-    if read_document(text, "claim").value != dict(value):
+    if not _reads_as(str(text), dict(value)):
         raise InputError("this claim holds a text that cannot be written as plain YAML; use printable characters")
     return str(text)

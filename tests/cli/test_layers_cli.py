@@ -142,6 +142,12 @@ def test_new_claim_into_a_new_file_and_into_one_it_cannot_add_to(tmp_path: Path)
     result = execute(*NEW, *REST, "--into", str(path))
     assert (result.returncode, path.read_text()) == (2, flow)
     assert "new.yaml:4: claims is a list in brackets" in result.stderr
+    odd = "overlay: m\ntitle: M\nas_of: 2026-01-01\nclaims: [\n]\n"
+    for text, says in ((odd, "new.yaml:4: claims is laid out"), ("- a\n", "no overlay to which"), ("claims: soon\n", "no overlay to which")):
+        path.write_text(text)
+        result = execute(*NEW, *REST, "--into", str(path))
+        assert (result.returncode, path.read_text()) == (2, text)
+        assert says in result.stderr
 
 
 @pytest.mark.parametrize(

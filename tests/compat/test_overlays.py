@@ -225,6 +225,8 @@ def test_configured_folders_are_read_unless_one_says_no(tmp_path: Path, monkeypa
         (TESTED.replace("operator", "operater"), "subject 'operater' is neither a subject nor in vocabulary.yaml; did you mean operator?"),
         (TESTED.replace("id: our-operator-12", "id: queue-broken"), "ours.yaml:7: the claim id 'queue-broken' is taken by small/queue.yaml:"),
         (TESTED.replace("'12'", "'=>12'"), "our-operator-12: cannot read '=>12' as a version range"),
+        (TESTED.replace("  versions: '12'\n", ""), "our-operator-12: versions is missing; say which versions of operator it is about"),
+        (TESTED.replace("  object_versions: '1.4'\n", ""), "our-operator-12: object_versions is missing; say which versions of kubernetes it is about"),
         (TESTED.replace("source: lab", "source: lob"), "source 'lob' is not under sources; did you mean lab?"),
         ("subjects: [{subject: queue, title: Ours}]\n", "ours.yaml:5: the subject 'queue' exists already"),
         ("releases: [{subject: quue, version: 1.0.0}]\n", "a release of the unknown subject 'quue'; did you mean queue?"),
