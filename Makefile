@@ -27,8 +27,9 @@ lint: $(venv)/test.stamp ## Check style and format
 types: $(venv)/test.stamp ## Check types
 	$(bin)/mypy compat planner cli tests
 
-bench: $(venv)/test.stamp ## Measure the start-up against the imports alone, and the solver
+bench: $(venv)/test.stamp ## Measure start-up, knowledge and solver, as ratios
 	$(bin)/python -m tests.benchmarks.startup
+	$(bin)/python -m tests.benchmarks.knowledge
 	$(bin)/pytest -q -o addopts="" --benchmark-only --benchmark-columns=median,iqr,rounds tests/benchmarks
 
 golden: $(venv)/test.stamp ## Write the golden outputs and schemas anew; read the difference before you commit it

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli import overlay_commands, update_command
+from cli import kb_coverage_command, kb_diff_command, kb_snapshot_commands, overlay_commands, update_command
 from cli.options import AsOf, OutputFile, Overlays, TableFormat, load_matrix, write_out
 from compat.errors import InputError, printable
 
@@ -53,16 +53,21 @@ def show(
 @app.command("query")
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One read-only SQL statement over the tables claims, releases, subjects, meta.")],
+    as_of: AsOf = None,
     overlay: Overlays = None,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
-    """Query the compiled knowledge with SQL; docs/data-format.md has the tables."""
+    """Query the compiled knowledge with SQL; docs/data-format.md has the tables.
+
+    The table claims has all claims, whatever the day; the view standing those that stand on the day of --as-of.
+    """
     import sqlite3
 
     from cli.render import kb as renderer
 
-    matrix = load_matrix(None, overlay)
+    matrix = load_matrix(as_of, overlay)
+    matrix.store.add_standing(matrix.as_of)
     try:
         columns, rows = matrix.store.query(sql)
     except (sqlite3.Error, sqlite3.Warning) as error:
@@ -86,3 +91,8 @@ def graph(
 app.command("check")(overlay_commands.check)
 app.command("new-claim")(overlay_commands.new_claim)
 app.command("update")(update_command.update)
+app.command("coverage")(kb_coverage_command.coverage)
+app.command("diff")(kb_diff_command.diff)
+app.command("export")(kb_snapshot_commands.export)
+app.command("sign")(kb_snapshot_commands.sign)
+app.command("verify")(kb_snapshot_commands.verify)

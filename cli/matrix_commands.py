@@ -85,6 +85,7 @@ def matrix(
     """Show the verdicts of two components' releases as a table."""
     from cli.render import matrix as renderer
     from compat.landing import landing
+    from compat.lines import newest_of_lines
 
     knowledge = load_matrix(as_of, overlay)
     words = knowledge.words.parse(scope or ())
@@ -96,7 +97,7 @@ def matrix(
         releases = [release.version for release in knowledge.releases(name, stable_only=True) if release.version.parts > 1]
         if not releases:
             raise InputError(f"no releases of {name} are known as of {knowledge.as_of}, so there is no table; ask for a pair with `compat why`")
-        axes.append(releases if every else renderer.newest_of_lines(releases))
+        axes.append(releases if every else newest_of_lines(releases))
     table = [[knowledge.verdict((names[0], row), (names[1], column), words) for column in axes[1]] for row in axes[0]]
     barred = [
         f"{name} {version.release}" for name, axis in zip(names, axes, strict=True) for version in axis if landing(knowledge, name, version, words).claims

@@ -94,35 +94,39 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
     return found
 
 
-def _print(text: str) -> None:
+def _print(content: str | bytes) -> None:
     if sys.stdout is None:
         raise InputError("standard output is closed; give --output-file")
     try:
-        sys.stdout.write(text)
+        if isinstance(content, bytes):
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content)
         sys.stdout.flush()
     except BrokenPipeError:
         os._exit(141)  # what a shell reports for SIGPIPE: the reader has gone, nobody can be told more
 
 
-def write_out(text: str, target: Path | None, option: str = "--output-file") -> None:
-    """Write to stdout, or to a file that is replaced as a whole; *option* is named if it cannot be written.
+def write_out(content: str | bytes, target: Path | None, option: str = "--output-file") -> None:
+    """Write to stdout, or to a file that is replaced as a whole.
 
     Raises:
-        InputError: if the file cannot be written.
+        InputError: naming *option*, if the file cannot be written.
     """
     if target is None or str(target) == "-":
-        _print(text)
+        _print(content)
         return
+    raw = content if isinstance(content, bytes) else re.sub(r"\x1b\[\d*m", "", content).encode()  # colours belong to a terminal
     try:
         target = target.resolve()  # a link stays a link
         if target.exists() and not target.is_file():
-            with target.open("w", encoding="utf-8") as stream:  # a device or a pipe is written to, never replaced
-                stream.write(text)
+            with target.open("wb") as stream:  # a device or a pipe is written to, never replaced
+                stream.write(raw)
             return
         handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(re.sub(r"\x1b\[\d*m", "", text))  # colours belong to a terminal
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(raw)
             Path(name).chmod(0o644)
             Path(name).replace(target)
         except BaseException:

@@ -20,20 +20,25 @@ _NEEDED = ("kind", "subject", "summary", "source_url")
 def check(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE|FOLDER]...", help="Overlay files, or folders of them; a folder of knowledge files.  [default: what is used]"),
+        typer.Argument(
+            metavar="[FILE|FOLDER]...", help="Overlay files, or folders of them; a folder of knowledge files, or an export.  [default: what is used]"
+        ),
     ] = None,
 ) -> None:
     """Validate knowledge files and overlays: every fault with file and line, exit code 2 if there is one.
 
-    An overlay is checked on top of the built-in knowledge and of the overlays before it.
+    An overlay is checked on top of the built-in knowledge and of the overlays before it. What is probably a slip is a warning, which
+    docs/data-format.md explains; it does not change the exit code.
     """
+    from cli.render import kb_check as renderer
     from compat.knowledge import load_knowledge
     from compat.layers import read_overlay
     from compat.places import configured_overlays, data_directory, overlays_in
 
-    folders = [path for path in paths or () if path.is_dir() and (path / "vocabulary.yaml").is_file()]
+    exports = {path: content for path in paths or () if path.is_file() and (content := _export(path)) is not None}
+    folders = [path for path in paths or () if path in exports or (path.is_dir() and (path / "vocabulary.yaml").is_file())]
     if len(folders) > 1:
-        raise InputError("give one folder of knowledge files at a time; more may be given of overlays")
+        raise InputError("give one folder of knowledge files, or one export, at a time; more may be given of overlays")
     files = [] if paths else configured_overlays()
     for path in paths or ():
         found = overlays_in(path) if path.is_dir() else [path]
@@ -42,7 +47,13 @@ def check(
         files += [] if path in folders else found
     base = folders[0] if folders else data_directory()
     overlays = [read_overlay(path) for path in files]
-    knowledge = load_knowledge(base, overlays)
+    if base in exports:
+        from compat.snapshot_reader import read_snapshot
+
+        knowledge = read_snapshot(exports[base], printable(base, 200), overlays)
+    else:
+        knowledge = load_knowledge(base, overlays)
+    typer.echo(renderer.render_warnings(knowledge, of_overlays=bool(paths) and not folders), nl=False)
     today = date.today()
     for layer, overlay in zip(knowledge.layers, overlays, strict=True):
         claims = [claim for claim in knowledge.claims if claim.layer == layer.id]
@@ -57,8 +68,16 @@ def check(
                 over = f"{entry.owner} accepted {printable(entry.id, 200)} until {entry.expires}, which is over; it does not count any more"
                 typer.echo(f"compat: {overlay.path}: warning: {over}", err=True)
     if not paths or folders:
-        built_in = [claim for claim in knowledge.claims if claim.layer == "built-in"]
-        typer.echo(f"{len(built_in)} claims and {len(knowledge.releases)} releases of {len(knowledge.subjects)} subjects: no faults")
+        typer.echo(renderer.render_counts(knowledge), nl=False)
+
+
+def _export(path: Path) -> bytes | None:
+    """The bytes of an export; None for another file."""
+    from compat.signing import read_bytes
+    from compat.snapshots import MAX_BYTES, is_snapshot
+
+    content = read_bytes(path, MAX_BYTES, "file")
+    return content if is_snapshot(content) else None
 
 
 def new_claim(

@@ -22,7 +22,7 @@ from compat.versions import Lineage, parse
 if TYPE_CHECKING:
     from compat.overlay_reader import OverlayReader
 
-__all__ = ["Knowledge", "Reader", "data_files", "load_knowledge"]
+__all__ = ["Knowledge", "Reader", "data_files", "layer_reader", "load_knowledge"]
 
 _VOCABULARY = "vocabulary.yaml"
 
@@ -168,7 +168,7 @@ def load_knowledge(folder: Path, overlays: Sequence[OverlayText] = ()) -> Knowle
         except InputError as error:
             reader.faults.extend(getattr(error, "faults", ()))
     reader.knowledge.built_in = max((file.as_of for _, file in files), default=date.min)
-    layers = _layers(reader, overlays)
+    layers = layer_reader(reader, overlays)
     for document, file in files:
         reader.add_releases(document, file.releases, file.as_of, file.subject)
     for document, file in files:
@@ -184,7 +184,7 @@ def load_knowledge(folder: Path, overlays: Sequence[OverlayText] = ()) -> Knowle
     return reader.knowledge
 
 
-def _layers(reader: Reader, overlays: Sequence[OverlayText]) -> OverlayReader | None:
+def layer_reader(reader: Reader, overlays: Sequence[OverlayText]) -> OverlayReader | None:
     """Begin to read overlays: their subjects have to be known before any claim is read."""
     if not overlays:
         return None

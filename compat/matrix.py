@@ -22,7 +22,7 @@ from compat.claims import Claim, LifeCycle, Release, Subject
 from compat.errors import InputError, UnknownComponentError, UnknownVersionError
 from compat.places import configured_overlays as find_overlays
 from compat.scope import Fit, Match, Scope, ScopeWords
-from compat.store import Snapshot, Store, open_store
+from compat.store import Snapshot, Store, open_source, open_store
 from compat.verdicts import Part, Question, Verdict, judge
 from compat.versions import Lineage, Version, parse
 
@@ -53,7 +53,16 @@ class Matrix:
         self._lines: dict[str, _Lines] = {}
 
     @classmethod
-    def load(cls, as_of: date | None = None, data: Path | None = None, *, overlays: Iterable[Path | str] = (), configured_overlays: bool = True) -> Matrix:
+    def load(
+        cls,
+        as_of: date | None = None,
+        data: Path | None = None,
+        *,
+        overlays: Iterable[Path | str] = (),
+        configured_overlays: bool = True,
+        snapshot: Path | None = None,
+        snapshot_key: Path | None = None,
+    ) -> Matrix:
         """Open the knowledge base as it was on a day.
 
         Args:
@@ -61,14 +70,26 @@ class Matrix:
             data: a folder of knowledge files instead of the built-in one.
             overlays: overlay files on top of it.
             configured_overlays: also read those of the configured folders, see docs/data-format.md.
+            snapshot: a JSON or SQLite export instead of the built-in knowledge.
+            snapshot_key: public key; the snapshot is refused without a good signature by it.
 
         Raises:
             DocumentError: if an overlay cannot be read.
             KnowledgeError: if a file has faults.
+            SignatureError: if a signature is missing or wrong.
             StoreError: if there is no knowledge.
         """
         paths = [*map(Path, overlays), *(find_overlays() if configured_overlays else ())]
-        return cls(open_store(data, _read(paths) if paths else ()), as_of or date.today())
+        texts = _read(paths) if paths else ()
+        if snapshot is None:
+            if snapshot_key is not None:
+                raise InputError("snapshot_key was given without a snapshot")
+            return cls(open_store(data, texts), as_of or date.today())
+        if data is not None:
+            raise InputError("give data or a snapshot, not both")
+        from compat.snapshots import snapshot_source
+
+        return cls(open_source(snapshot_source(snapshot, snapshot_key), texts), as_of or date.today())
 
     def on(self, day: date) -> Matrix:
         """The same knowledge as of another day."""

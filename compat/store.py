@@ -7,32 +7,41 @@ moved into place, so that a run killed at any point leaves the old file or the n
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version as PackagingVersion
 
-from compat.claims import BUILT_IN, Claim, Release, Subject
+from compat.claims import Claim, Release, Subject
+from compat.compiler import fill, layout
 from compat.places import SCHEMA_VERSION, cache_directory, combined_digest, content_digest, data_directory, forget_old, forget_stores, store_directories
-from compat.ranges import parse_range
 from compat.versions import PLAIN, Lineage, Version
 
 if TYPE_CHECKING:
     from compat.knowledge import Knowledge
     from compat.layers import Acceptance, Layer, OverlayText
 
-__all__ = ["SCHEMA_VERSION", "Snapshot", "Store", "cache_directory", "content_digest", "data_directory", "forget_stores", "open_store"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "KnowledgeSource",
+    "Snapshot",
+    "Store",
+    "cache_directory",
+    "compile_in_memory",
+    "content_digest",
+    "data_directory",
+    "forget_stores",
+    "open_source",
+    "open_store",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +55,19 @@ class Snapshot:
     schema: int
     """Version of the written form."""
     digest: str
-    """Over the canonical content, layers included."""
+    """Over the canonical content (`compat.canonical`), layers included."""
     layers: tuple[Layer, ...] = ()
     """Overlays on top of the built-in knowledge, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSource:
+    """What a store is compiled from: a folder of knowledge files, or a snapshot."""
+
+    digest: str
+    """Over its bytes."""
+    load: Callable[[Sequence[OverlayText]], Knowledge]
+    """Reads it, and overlays on top of it."""
 
 
 _READING = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
@@ -71,6 +90,11 @@ class Store:
         self._order: dict[str, dict[PackagingVersion, int]] = {}
         self._claims: dict[str, Claim] = {}
         """Every claim that was read, so that one claim is one object however it is found."""
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open file, for readers of whole tables."""
+        return self._connection
 
     def close(self) -> None:
         """Close the file."""
@@ -138,6 +162,11 @@ class Store:
         kinds = "kind in ('support', 'require', 'conflict', 'bundle', 'offer')"
         return list(self.claims(f"{kinds} and ((subject = ? and object = ?) or (subject = ? and object = ?))", (one, other, other, one)))
 
+    def add_standing(self, day: date) -> None:
+        """Give the statements of `query` a view ``standing``: the claims that stand on *day*."""
+        until = f"(known_until is null or known_until > '{day.isoformat()}')"
+        self._connection.execute(f"create temp view standing as select * from main.claims where known_from <= '{day.isoformat()}' and {until}")  # noqa: S608  # a date
+
     def query(self, sql: str, parameters: Iterable[Any] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Run one read-only SQL statement; return column names and rows.
 
@@ -175,15 +204,36 @@ def _day(text: str | None) -> date | None:
 
 
 def open_store(folder: Path | None = None, overlays: Sequence[OverlayText] = ()) -> Store:
-    """Open the store of *folder* (default: the built-in knowledge) with *overlays*, compiling it if it is not there or not whole.
+    """Open the store of *folder* (default: the snapshot that ``COMPAT_SNAPSHOT`` names, else the built-in knowledge) with *overlays*.
+
+    It is compiled if it is not there or not whole.
 
     Raises:
         KnowledgeError: if the YAML has faults.
         StoreError: if there is no knowledge.
     """
-    source = folder or data_directory()
-    digest = combined_digest(content_digest(source), overlays)
-    name = f"kb-{digest.removeprefix('sha256:')[:20]}-{_layout()}.sqlite"
+    if folder is None and ("COMPAT_SNAPSHOT" in os.environ or "COMPAT_SNAPSHOT_KEY" in os.environ):
+        from compat.snapshots import configured_snapshot
+
+        return open_source(configured_snapshot(), overlays)
+    place = folder or data_directory()
+
+    def load(overlays: Sequence[OverlayText]) -> Knowledge:
+        from compat.knowledge import load_knowledge
+
+        return load_knowledge(place, overlays)
+
+    return open_source(KnowledgeSource(content_digest(place), load), overlays)
+
+
+def open_source(source: KnowledgeSource, overlays: Sequence[OverlayText] = ()) -> Store:
+    """Open the store of a source with *overlays*, compiling it if it is not there or not whole.
+
+    Raises:
+        KnowledgeError: if the source or an overlay has faults.
+    """
+    digest = combined_digest(source.digest, overlays)
+    name = f"kb-{digest.removeprefix('sha256:')[:20]}-{layout()}.sqlite"
     for directory in store_directories():
         target = directory / name
         store = _open(target, digest)
@@ -199,8 +249,13 @@ def open_store(folder: Path | None = None, overlays: Sequence[OverlayText] = ())
         if store is not None:
             forget_old(directory, name)
             return store
+    return compile_in_memory(source, overlays)
+
+
+def compile_in_memory(source: KnowledgeSource, overlays: Sequence[OverlayText] = ()) -> Store:
+    """Compile a source without leaving a file."""
     connection = sqlite3.connect(":memory:")
-    _fill(connection, source, overlays, digest)
+    _fill(connection, source, overlays, combined_digest(source.digest, overlays))
     return Store(connection)
 
 
@@ -214,7 +269,7 @@ def _open(path: Path, digest: str) -> Store | None:
         return None
     try:
         store = Store(connection)
-        if store.meta.get("digest") == digest and store.meta.get("layout") == _layout() and store.meta.get("complete") == "yes":
+        if store.meta.get("source") == digest and store.meta.get("layout") == layout() and store.meta.get("complete") == "yes":
             return store
     except sqlite3.Error:
         pass
@@ -222,7 +277,7 @@ def _open(path: Path, digest: str) -> Store | None:
     return None
 
 
-def _compile(source: Path, overlays: Sequence[OverlayText], digest: str, target: Path) -> None:
+def _compile(source: KnowledgeSource, overlays: Sequence[OverlayText], digest: str, target: Path) -> None:
     handle, name = tempfile.mkstemp(prefix=".kb-", suffix=".tmp", dir=target.parent)
     os.close(handle)
     scratch = Path(name)
@@ -239,155 +294,6 @@ def _compile(source: Path, overlays: Sequence[OverlayText], digest: str, target:
         scratch.unlink(missing_ok=True)
 
 
-def _fill(connection: sqlite3.Connection, source: Path, overlays: Sequence[OverlayText], digest: str) -> None:
-    from sqlite_utils import Database
-
-    from compat.knowledge import load_knowledge
-
-    knowledge = load_knowledge(source, overlays)
-    database = Database(connection)
-    with connection:
-        for name, rows, key in _tables(knowledge, digest):
-            table = database.create_table(name, _COLUMNS[name], pk=key)
-            table.insert_all(rows)
-        for columns in (["subject", "object"], ["object", "subject"]):
-            database.table("claims").create_index(columns)
-        database.table("releases").create_index(["subject"])
-
-
-_COLUMNS: dict[str, dict[str, type]] = {
-    "meta": {"key": str, "value": str},
-    "subjects": {"id": str, "title": str, "as_of": str, "aliases": str, "versions": str, "releases_of": str, "component": str},
-    "scope_words": {"word": str, "body": str},
-    "products": {"position": int, "body": str},
-    "objects": {"id": str, "title": str},
-    "releases": {
-        "position": int, "subject": str, "text": str, "key": str, "upstream": str, "parts": int, "suffix": str, "released": str, "known_from": str,
-        "channel": str,
-    },
-    "claims": {
-        "position": int, "id": str, "kind": str, "subject": str, "versions": str, "object": str, "object_versions": str, "scope": str,
-        "grade": str, "severity": str, "closed": int, "known_from": str, "known_until": str, "source": str, "link": str, "summary": str,
-        "detail": str, "layer": str, "place": str, "subject_members": str, "object_members": str, "to_members": str,
-    },
-    "retired": {"position": int, "claim": str, "layer": str, "reason": str, "said": str},
-    "accepted": {"position": int, "id": str, "owner": str, "expires": str, "reason": str, "layer": str},
-}  # fmt: skip
-
-
-@cache
-def _layout() -> str:
-    """What tells stores of one program from those of another: the modules that read, expand and compile knowledge."""
-    here = Path(__file__).parent
-    found = hashlib.sha256(repr((SCHEMA_VERSION, _COLUMNS)).encode())
-    for name in ("claim_reader", "claims", "documents", "knowledge", "overlay_reader", "overlay_schema", "ranges", "schema", "store", "versions"):
-        with contextlib.suppress(OSError):
-            found.update((here / f"{name}.py").read_bytes())
-    return found.hexdigest()[:8]
-
-
-def _tables(knowledge: Knowledge, digest: str) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
-    newest = knowledge.built_in
-    meta = {
-        "digest": digest,
-        "schema": str(SCHEMA_VERSION),
-        "version": newest.strftime("%Y.%m.%d"),
-        "as_of": newest.isoformat(),
-        "layout": _layout(),
-        "layers": _json([{"id": layer.id, "title": layer.title, "as_of": layer.as_of, "digest": layer.digest} for layer in knowledge.layers]),
-        "complete": "yes",
-    }
-    yield "meta", [{"key": key, "value": value} for key, value in meta.items()], "key"
-    yield "subjects", [
-        {
-            "id": subject.id, "title": subject.title, "as_of": subject.as_of.isoformat(), "aliases": _json(subject.aliases),
-            "versions": _json({"epochs": {str(k): v for k, v in subject.lineage.epochs.items()}, "pattern": subject.lineage.pattern}),
-            "releases_of": subject.releases_of, "component": _json(subject.component),
-        }
-        for subject in knowledge.subjects.values()
-    ], "id"  # fmt: skip
-    yield "scope_words", [{"word": word, "body": _json(body.model_dump(exclude_defaults=True))} for word, body in knowledge.vocabulary.scope.items()], "word"
-    yield "products", [{"position": n, "body": _json(product.model_dump())} for n, product in enumerate(knowledge.vocabulary.products)], "position"
-    yield "objects", [{"id": name, "title": title} for name, title in knowledge.vocabulary.objects.items()], "id"
-    yield "releases", [
-        {
-            "position": position, "subject": release.subject, "text": release.version.text, "key": str(release.version.key),
-            "upstream": release.version.release, "parts": release.version.parts, "suffix": release.version.suffix,
-            "released": _iso(release.released), "known_from": release.known_from.isoformat(),
-            "channel": release.channel,
-        }
-        for position, release in enumerate(sorted(knowledge.releases, key=lambda item: (item.version, item.version.parts), reverse=True))
-    ], "position"  # fmt: skip
-    members = _Members(knowledge)
-    yield "claims", [
-        {
-            **members.of(claim), "position": position, "id": claim.id, "kind": claim.kind, "subject": claim.subject, "versions": claim.versions,
-            "object": claim.object, "object_versions": claim.object_versions, "scope": _json(claim.scope), "grade": claim.grade,
-            "severity": claim.severity,
-            "closed": int(claim.closed), "known_from": claim.known_from.isoformat(), "known_until": _iso(claim.known_until),
-            "source": _json({key: value for key in ("repo", "ref", "path", "url", "locator") if (value := getattr(claim.source, key))}),
-            "link": claim.source.link, "summary": claim.summary, "detail": _json(claim.detail), "layer": claim.layer,
-            "place": knowledge.places[claim.id] if claim.layer == BUILT_IN else Path(knowledge.places[claim.id]).name,
-        }
-        for position, claim in enumerate(knowledge.claims)
-    ], "position"  # fmt: skip
-    yield (
-        "retired",
-        [
-            {"position": n, "claim": entry.claim, "layer": entry.layer, "reason": entry.reason, "said": entry.said.isoformat()}
-            for n, entry in enumerate(knowledge.retired)
-        ],
-        "position",
-    )
-    yield (
-        "accepted",
-        [
-            {"position": n, "id": entry.id, "owner": entry.owner, "expires": entry.expires.isoformat(), "reason": entry.reason, "layer": entry.layer}
-            for n, entry in enumerate(knowledge.accepted)
-        ],
-        "position",
-    )
-
-
-class _Members:
-    """Which releases lie in the ranges of claims."""
-
-    def __init__(self, knowledge: Knowledge) -> None:
-        self._subjects = knowledge.subjects
-        self._releases: dict[str, list[Version]] = {}
-        for release in sorted(knowledge.releases, key=lambda item: (item.version, item.version.parts)):
-            self._releases.setdefault(release.subject, []).append(release.version)
-        self._known: dict[tuple[str, str], str | None] = {}
-
-    def of(self, claim: Claim) -> dict[str, str | None]:
-        """Columns of a claim's row."""
-        to = str(claim.detail.get("to_versions") or "")
-        return {
-            "subject_members": self._bits(claim.subject, claim.versions),
-            "object_members": self._bits(claim.object, claim.object_versions),
-            "to_members": self._bits(claim.subject, to),
-        }
-
-    def _bits(self, name: str, text: str) -> str | None:
-        subject = self._subjects.get(name)
-        releases = self._releases.get(subject.releases_of or name) if subject else None
-        if not subject or not releases:
-            return None
-        if (name, text) not in self._known:
-            found = parse_range(text, subject.lineage)
-            self._known[name, text] = f"{sum(1 << place for place, version in enumerate(releases) if version in found):x}"
-        return self._known[name, text]
-
-
-def _iso(day: date | None) -> str | None:
-    return day.isoformat() if day else None
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_default)
-
-
-def _default(value: Any) -> Any:
-    if isinstance(value, date):
-        return value.isoformat()
-    raise TypeError(f"cannot store {type(value).__name__}")
+def _fill(connection: sqlite3.Connection, source: KnowledgeSource, overlays: Sequence[OverlayText], digest: str) -> None:
+    content = combined_digest(open_source(source).meta["digest"], overlays) if overlays else None
+    fill(connection, source.load(overlays), digest, content)

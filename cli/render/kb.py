@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +32,7 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
                 "title": subject.title,
                 "role": subject.role,
                 "releases": len(releases),
-                "newest_release": releases[0].text if releases else None,
+                "newest_release": (matrix.releases(subject.id, stable_only=True) or releases)[0].text if releases else None,
                 "claims": len(claims),
                 **{grade: grades[grade] for grade in reversed(GRADES)},
                 "oldest_statement": said[0].isoformat() if said else None,
@@ -40,15 +41,28 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
         )
     if as_json:
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-    shown = [row for row in rows if row["claims"] or row["releases"]]
-    table = tabulate(
-        [list(row.values()) for row in shown],
-        headers=[key.replace("_", " ") for key in rows[0]],
-        tablefmt="simple",
-        disable_numparse=True,
-        maxcolwidths=[None, 34],
-    )
-    return f"{table}\n\n{sum(row['claims'] for row in rows)} claims stand on {matrix.as_of}. Knowledge {matrix.snapshot.version}.\n"
+    columns = {
+        "subject": "subject", "releases": "releases", "claims": "claims", "tested": "tested", "declared": "decl.",
+        "inferred": "inf.", "oldest_statement": "said from", "newest_statement": "to",
+    }  # fmt: skip
+    shown = [[row[key] for key in columns] for row in rows if row["claims"] or row["releases"]]
+    sums = [sum(row[key] for row in rows) if isinstance(rows[0][key], int) else "" for key in columns]
+    dates = [choose(found) for key, choose in (("oldest_statement", min), ("newest_statement", max)) if (found := [row[key] for row in rows if row[key]])]
+    body = [list(columns.values()), *shown, ["all", *sums[1:-2], *dates]]
+    rule = ["-" * max(len(str(row[place] or "")) for row in body if place < len(row)) for place in range(len(columns))]
+    body.insert(1, rule)
+    aligned = ("left", "right", *("right",) * (len(GRADES) + 1), "left", "left")
+    table = tabulate(body, tablefmt="plain", disable_numparse=True, colalign=aligned)  # its headers would be two columns wider than they are
+    rest = [row["subject"] for row in rows if not row["claims"] and not row["releases"]]
+    lines = [
+        table,
+        "",
+        f"{sum(row['claims'] for row in rows)} claims stand on {matrix.as_of} (decl.: declared, inf.: inferred); releases that were out.",
+        f"Knowledge {matrix.snapshot.version}, {matrix.snapshot.digest}.",
+    ]
+    if rest:
+        lines.append(textwrap.fill(f"Without releases and claims of their own: {', '.join(rest)}.", 98, break_long_words=False, break_on_hyphens=False))
+    return "\n".join(lines) + "\n"
 
 
 def render_show(matrix: Matrix, name: str, kind: str | None, *, every: bool, as_json: bool) -> str:

@@ -11,18 +11,9 @@ from cli.render.why import knowledge_document, knowledge_line
 from compat import Verdict, Version
 from compat.store import Snapshot
 
-__all__ = ["newest_of_lines", "render"]
+__all__ = ["render"]
 
 _MARKS = {"tested": "tested", "declared": "declared", "unknown": "?", "broken": "BROKEN"}
-
-
-def newest_of_lines(versions: Sequence[Version]) -> list[Version]:
-    """The newest release of each line (first two numbers; first number where that alone counts branches), newest first."""
-    found: dict[tuple[int, ...], Version] = {}
-    for version in sorted(versions):
-        key = (version.key.epoch, version.key.major) if version.key.major >= 100 else (version.key.epoch, *version.line)
-        found[key] = version
-    return sorted(found.values(), reverse=True)
 
 
 def render(

@@ -49,7 +49,7 @@ def test_a_change_of_the_yaml_makes_a_new_store(own_cache: Path, small_copy: Pat
     queue.write_text(queue.read_text().replace("CI of 0.2 runs", "The CI of 0.2 runs"))
     after = open_store(small_copy)
     assert after.meta["digest"] != before
-    assert after.meta["digest"] == content_digest(small_copy)
+    assert after.meta["source"] == content_digest(small_copy)
     assert any("The CI of 0.2" in claim.summary for claim in after.claims())
 
 
@@ -78,9 +78,9 @@ def test_a_store_without_its_last_page_is_not_trusted(own_cache: Path, small_cop
     open_store(small_copy)
     (path,) = stores(own_cache)
     with sqlite3.connect(path) as connection:
-        connection.execute("update meta set value = 'sha256:other' where key = 'digest'")
+        connection.execute("update meta set value = 'sha256:other' where key = 'source'")
     connection.close()
-    assert open_store(small_copy).meta["digest"] == content_digest(small_copy)
+    assert open_store(small_copy).meta["source"] == content_digest(small_copy)
 
 
 def test_without_a_writable_cache_it_works_in_memory(small_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
