@@ -25,7 +25,7 @@ lint: $(venv)/test.stamp ## Check style and format
 	$(bin)/ruff format --check .
 
 types: $(venv)/test.stamp ## Check types
-	$(bin)/mypy compat planner cli tests
+	$(bin)/mypy compat planner cli scripts tests
 
 bench: $(venv)/test.stamp ## Measure the start-up against the imports alone, and the solver
 	$(bin)/python -m tests.benchmarks.startup
