@@ -120,20 +120,20 @@ def read(value: Any) -> Document:
 
 class _Reader:
     def __init__(self, value: Any) -> None:
-        self.value = self.object(value, "document")
+        self.value = self.mapping(value, "document")
         if self.value.get("schema") != SCHEMA:
             raise DocumentError(f"schema: expected {SCHEMA!r}, found {self.value.get('schema')!r}; write the file with compat plan --export-problem")
         self.sizes: list[int] = []
         self.objective: tuple[str, ...] = ()
 
     def document(self) -> Document:
-        self.objective = tuple(self.text(item, f"objective[{n}]") for n, item in enumerate(self.list("objective")))
+        self.objective = tuple(self.text(item, f"objective[{n}]") for n, item in enumerate(self.member("objective")))
         if not self.objective or len(set(self.objective)) != len(self.objective):
             raise DocumentError("objective: expected different names of cost components, at least one")
         names, domains = [], []
-        for n, item in enumerate(self.list("variables")):
+        for n, item in enumerate(self.member("variables")):
             place = f"variables[{n}]"
-            entry = self.object(item, place)
+            entry = self.mapping(item, place)
             names.append(self.text(entry.get("name"), f"{place}.name"))
             domain = self.items(entry.get("domain"), f"{place}.domain")
             if not domain:
@@ -143,7 +143,7 @@ class _Reader:
         count = len(names)
         start = self.state(self.value.get("start"), tuple(range(count)), "start")
         goal = [None if item is None else self.goal_values(item, n) for n, item in enumerate(self.exactly("goal", count))]
-        tables = tuple(self.table(item, f"tables[{n}]") for n, item in enumerate(self.list("tables")))
+        tables = tuple(self.table(item, f"tables[{n}]") for n, item in enumerate(self.member("tables")))
         for n, table in enumerate(tables):
             if tuple(start[v] for v in table.variables) not in table.allowed:
                 raise DocumentError(f"tables[{n}]: the start is not among the allowed combinations")
@@ -168,7 +168,7 @@ class _Reader:
     # -- parts
 
     def table(self, item: Any, place: str) -> Table:
-        entry = self.object(item, place)
+        entry = self.mapping(item, place)
         variables = self.numbers(entry.get("variables"), f"{place}.variables")
         if not 1 <= len(variables) <= 3 or len(set(variables)) != len(variables):
             raise DocumentError(f"{place}.variables: expected one to three different variables")
@@ -178,7 +178,7 @@ class _Reader:
     def prices(self, entry: Mapping[str, Any], key: str, variables: tuple[int, ...], place: str) -> dict[tuple[int, ...], Cost]:
         found: dict[tuple[int, ...], Cost] = {}
         for item in self.items(entry.get(key), f"{place}.{key}"):
-            one = self.object(item, f"{place}.{key}")
+            one = self.mapping(item, f"{place}.{key}")
             values = self.state(one.get("values"), variables, f"{place}.{key}")
             if values in found:
                 raise DocumentError(f"{place}.{key}: the combination {list(values)} is there twice")
@@ -188,8 +188,8 @@ class _Reader:
     def groups(self) -> tuple[Group, ...]:
         found = []
         seen: set[int] = set()
-        for n, item in enumerate(self.list("groups")):
-            entry = self.object(item, f"groups[{n}]")
+        for n, item in enumerate(self.member("groups")):
+            entry = self.mapping(item, f"groups[{n}]")
             variables = self.numbers(entry.get("variables"), f"groups[{n}].variables")
             if len(set(variables)) != len(variables) or seen & set(variables):
                 raise DocumentError(f"groups[{n}].variables: a variable is in exactly one group")
@@ -198,7 +198,7 @@ class _Reader:
         return tuple(found)
 
     def transitions(self) -> tuple[Transition, ...]:
-        found = tuple(self.transition(item, f"transitions[{n}]") for n, item in enumerate(self.list("transitions")))
+        found = tuple(self.transition(item, f"transitions[{n}]") for n, item in enumerate(self.member("transitions")))
         seen = set()
         for n, step in enumerate(found):
             if (step.variable, step.start, step.end) in seen:
@@ -207,7 +207,7 @@ class _Reader:
         return found
 
     def transition(self, item: Any, place: str) -> Transition:
-        entry = self.object(item, place)
+        entry = self.mapping(item, place)
         (variable,) = self.numbers([entry.get("variable")], f"{place}.variable")
         (start,) = self.state([entry.get("from")], (variable,), f"{place}.from")
         (end,) = self.state([entry.get("to")], (variable,), f"{place}.to")
@@ -220,11 +220,11 @@ class _Reader:
 
     # -- values
 
-    def list(self, key: str) -> list[Any]:
+    def member(self, key: str) -> list[Any]:
         return self.items(self.value.get(key), key)
 
     def exactly(self, key: str, count: int) -> list[Any]:
-        found = self.list(key)
+        found = self.member(key)
         if len(found) != count:
             raise DocumentError(f"{key}: expected {count} entries, one per variable, found {len(found)}")
         return found
@@ -236,7 +236,7 @@ class _Reader:
         return value
 
     @staticmethod
-    def object(value: Any, place: str) -> Mapping[str, Any]:
+    def mapping(value: Any, place: str) -> Mapping[str, Any]:
         if not isinstance(value, dict):
             raise DocumentError(f"{place}: expected an object")
         return value
@@ -269,7 +269,7 @@ class _Reader:
         return found
 
     def cost(self, value: Any, place: str) -> Cost:
-        entry = self.object(value, place)
+        entry = self.mapping(value, place)
         odd = sorted(set(entry) - set(self.objective))
         if odd:
             raise DocumentError(f"{place}: the objective has no component {odd[0]!r}")

@@ -127,7 +127,7 @@ def _costs(document: Document, head: str, cost: Cost) -> Iterator[str]:
 def _near(document: Document) -> Iterator[tuple[int, int]]:
     """Pairs of groups that share a table, smaller number first."""
     home = {v: number for number, group in enumerate(document.groups) for v in group.variables}
-    found = set()
+    found: set[tuple[int, int]] = set()
     for table in document.tables:
         found.update(combinations(sorted({home[v] for v in table.variables if v in home}), 2))
     yield from sorted(found)
@@ -135,9 +135,7 @@ def _near(document: Document) -> Iterator[tuple[int, int]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m scripts.problem_to_asp", description="Turn an exported problem (compat.problem/v1) into a program for clingo."
-    )
+    parser = argparse.ArgumentParser(prog="python -m scripts.problem_to_asp", description="Turn an exported problem (compat.problem/v1) into a clingo program.")
     parser.add_argument("problem", type=Path, help="file that compat plan --export-problem wrote")
     parser.add_argument("-o", "--output", type=Path, default=Path("problem.lp"), help="file for the program (default: problem.lp)")
     options = parser.parse_args(arguments)

@@ -165,8 +165,7 @@ class _Encoder:
                 return None
             base = min(prices.values())
             found.cost += base
-            every = [values for values in product(*(self.document.values(v) for v in rest))]
-            barred = [values for values in every if values not in prices]
+            barred = [values for values in product(*(self.document.values(v) for v in rest)) if values not in prices]
             if len(rest) == 1:  # what is barred is a list of values, so it can be asked for before the move
                 found.outs.extend(f"(out v{rest[0]} x{values[0]})" for values in barred)
             if any(price != base for price in prices.values()) or (barred and len(rest) > 1):
@@ -275,9 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("problem", type=Path, help="file that compat plan --export-problem wrote")
     parser.add_argument("--domain", type=Path, default=Path("domain.pddl"), help="file for the domain (default: domain.pddl)")
     parser.add_argument("--task", type=Path, default=Path("task.pddl"), help="file for the task (default: task.pddl)")
-    parser.add_argument(
-        "--components", type=int, metavar="N", help="count only the first N components of the objective; their optimum is the beginning of the whole"
-    )
+    parser.add_argument("--components", type=int, metavar="N", help="count only the first N components; their optimum is the beginning of the whole")
     parser.add_argument("--decode", type=int, metavar="COST", help="write no files; print the components that a planner's cost stands for")
     options = parser.parse_args(arguments)
     try:

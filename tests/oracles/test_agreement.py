@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -87,7 +86,7 @@ def test_middling_instances_by_exhaustive_search(seed: int) -> None:
 @pytest.fixture(
     scope="module", params=[("1.35", "1.36", []), ("1.34", "1.36", ["--with", "kueue=absent"]), ("1.36", "1.37", [])], ids=lambda p: f"{p[0]}-{p[1]}"
 )
-def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, object], dict[str, int]]]:
+def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object], dict[str, int]]:
     """A problem as the command line exports it, and the cost of the plan written with it."""
     start, end, more = request.param
     folder = tmp_path_factory.mktemp("exported")
@@ -109,7 +108,7 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         str(plan),
     ]
     CliRunner().invoke(app, line)
-    yield json.loads(problem.read_text()), json.loads(plan.read_text())["cost"]
+    return json.loads(problem.read_text()), json.loads(plan.read_text())["cost"]
 
 
 @needs_clingo
@@ -117,7 +116,7 @@ def test_clingo_confirms_real_plans_in_every_component(exported: tuple[dict[str,
     """The optimum of the exported problem is that of the solver in all ten components, and that of the plan in those it shows."""
     problem, shown = exported
     outcome = clingo(read(problem), SECONDS)
-    agrees(read_problem(problem), outcome)  # type: ignore[arg-type]  # a decoded object
+    agrees(read_problem(problem), outcome)
     assert outcome.cost is not None
     assert dict(zip(read(problem).objective, outcome.cost, strict=True)) | shown == dict(zip(read(problem).objective, outcome.cost, strict=True))
 
