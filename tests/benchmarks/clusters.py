@@ -42,7 +42,7 @@ class _Cluster:
     def problem(self, add_ons: int, pools: int, bound_to_drivers: int) -> Problem:
         control = self.variable("kubernetes", self.minors, 1, self.minors - 1)
         self.groups.append(Group((control,), _cost(steps=1)))
-        bound = []
+        bound: list[int] = []
         for number in range(add_ons):
             add_on = self.variable(f"add-on-{number}", self.versions, self.versions)
             self.groups.append(Group((add_on,), _cost(steps=1)))
@@ -86,9 +86,9 @@ class _Cluster:
         there is a way if *other* moves first; what is random is how much further windows reach, and what vouches for their last value.
         """
         count, width = len(self.variables[one].values), len(self.variables[other].values)
-        forbidden = set()
-        entry = {}
-        landing = {}
+        forbidden: set[tuple[int, ...]] = set()
+        entry: dict[tuple[int, ...], int] = {}
+        landing: dict[tuple[int, ...], int] = {}
         for value in range(count):
             low = _meanwhile(value, count, width) - self.rng.randint(0, 1)
             high = min(width - 1, _meanwhile(value + 1, count, width) + self.rng.randint(0, 1))

@@ -34,7 +34,7 @@ class Outcome:
     total: float
     """Seconds from the start of the process to its end, reading and grounding included."""
     search: float | None
-    """Seconds of search alone, as the solver says."""
+    """Processor seconds, as the solver says: of the search (Fast Downward), of everything (clingo)."""
     expanded: int | None
     """States expanded (Fast Downward) or choices made (clingo)."""
 
@@ -94,7 +94,7 @@ def clingo(document: Document, seconds: float) -> Outcome:
         result = report["Result"]
     except (ValueError, KeyError) as error:
         raise RuntimeError(f"clingo failed:\n{out[-2000:]}") from error
-    spent, choices = float(report["Time"]["Solve"]), int(report["Stats"]["Core"]["Choices"])
+    spent, choices = float(report["Time"]["CPU"]), int(report["Stats"]["Core"]["Choices"])
     if result == "OPTIMUM FOUND":
         return Outcome("optimal", tuple(report["Models"]["Costs"]), total, spent, choices)
     if result == "UNSATISFIABLE":
