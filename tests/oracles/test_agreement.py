@@ -107,7 +107,8 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         "--output-file",
         str(plan),
     ]
-    CliRunner().invoke(app, line)
+    done = CliRunner().invoke(app, line)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     return json.loads(problem.read_text()), json.loads(plan.read_text())["cost"]
 
 
