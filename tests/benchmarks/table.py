@@ -173,8 +173,7 @@ def comparison_rows(found: Sequence[Comparison], limit: float) -> Iterator[list[
             if outcome is None:
                 yield [name, solver, "not installed", "", "", "", ""]
             elif outcome.status == "unfinished":
-                least = "" if item.mine is None else f"> {limit / item.mine['seconds']:.0f}"
-                yield [name, solver, late, "", least, "", ""]
+                yield [name, solver, late, "", "", "", ""]
             else:
                 ratio = "" if item.mine is None or outcome.search is None else f"{outcome.search / item.mine['seconds']:.0f}"
                 cost = "no path" if outcome.cost is None else list(outcome.cost)
