@@ -9,7 +9,7 @@ ARGS ?=
 venv := .venv
 bin := $(venv)/bin
 .DEFAULT_GOAL := help
-.PHONY: help plan test lint types bench golden kb-check lock clean
+.PHONY: help plan test lint types bench bench-table oracles golden kb-check lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -25,12 +25,18 @@ lint: $(venv)/test.stamp ## Check style and format
 	$(bin)/ruff format --check .
 
 types: $(venv)/test.stamp ## Check types
-	$(bin)/mypy compat planner cli tests
+	$(bin)/mypy compat planner cli scripts tests
 
 bench: $(venv)/test.stamp ## Measure start-up, knowledge and solver, as ratios
 	$(bin)/python -m tests.benchmarks.startup
 	$(bin)/python -m tests.benchmarks.knowledge
 	$(bin)/pytest -q -o addopts="" --benchmark-only --benchmark-columns=median,iqr,rounds tests/benchmarks
+
+bench-table: $(venv)/test.stamp ## Measure against Fast Downward and clingo, and write docs/benchmarks.md anew (half an hour)
+	$(bin)/python -m tests.benchmarks.table
+
+oracles: $(venv)/test.stamp ## Compare optimal costs with Fast Downward and clingo on hundreds of instances (minutes)
+	COMPAT_ORACLE_TIMES=15 $(bin)/pytest -q tests/oracles
 
 golden: $(venv)/test.stamp ## Write the golden outputs and schemas anew; read the difference before you commit it
 	$(bin)/pytest -q --update-golden tests

@@ -102,7 +102,7 @@ def plan(
         from planner.export import problem_document
 
         compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, allocation=wanted)
-        write_out(json.dumps(problem_document(compiled), indent=1) + "\n", export_problem)
+        write_out(json.dumps(problem_document(compiled.whole), indent=1) + "\n", export_problem)
     found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or (), allocation=wanted)
     asked = {pair.id for pair in found.open_pairs}
     for name in accept or ():

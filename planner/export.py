@@ -5,15 +5,13 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from planner.compiling import Compiled
 from planner.solver.problem import Problem, unpack
 
 __all__ = ["problem_document"]
 
 
-def problem_document(compiled: Compiled) -> dict[str, Any]:
-    """The problem before values were left out, as ``compat.problem/v1``; docs/problem-format.md explains it."""
-    problem = compiled.whole
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """A problem as ``compat.problem/v1``; docs/problem-format.md explains it."""
 
     def vector(cost: int) -> dict[str, int]:
         return {name: value for name, value in zip(problem.objective, unpack(cost, problem.width), strict=True) if value}
