@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 from itertools import combinations, pairwise, product
+from operator import itemgetter
 from typing import TypeVar
 
 from planner.solver.classes import Class
@@ -16,7 +17,15 @@ _BOUND_LIMIT = 400
 """Largest number of combinations of a component and the core variables that its bound looks at."""
 
 _Profile = tuple[list[State], list[tuple[int, int]]]
-_Node = TypeVar("_Node", State, tuple[State, State])
+_Node = TypeVar("_Node")
+
+
+def _look(places: tuple[int, ...]) -> Callable[[State], tuple[int, ...]]:
+    """What a table sees of a state."""
+    if len(places) == 1:
+        place = places[0]
+        return lambda values: (values[place],)
+    return itemgetter(*places)
 
 
 class Part:
@@ -36,19 +45,22 @@ class Part:
         for transition in problem.transitions:
             if transition.variable in own:
                 self.steps.setdefault((transition.variable, transition.start), []).append((transition.end, transition.cost))
-        self._groups = [(tuple(variables.index(v) for v in g.variables), g.cost) for g in problem.groups if set(g.variables) <= own]
+        self._groups = [(tuple(sorted(variables.index(v) for v in g.variables)), g.cost) for g in problem.groups if set(g.variables) <= own]
         combined = (*variables, *self.near)
-        self._places = [tuple(combined.index(v) for v in table.variables) for table in self.tables]
+        self._looks = [_look(tuple(combined.index(v) for v in table.variables)) for table in self.tables]
+        self._rules = [(number, look, table.forbidden, table.entry) for number, (look, table) in enumerate(zip(self._looks, self.tables, strict=True))]
         self._moves: dict[State, list[tuple[State, int, int]]] = {}
         self._masks = sorted(
             {sum(1 << p for p in chosen) for positions, _ in self._groups for n in range(len(positions)) for chosen in combinations(positions, n + 1)}
         )
         """Which variables a move may change together, as bits."""
-        self._touched = [
-            frozenset(n for n, table in enumerate(self.tables) if any(mask >> variables.index(v) & 1 for v in table.variables if v in own))
-            for mask in self._masks
+        self._mask_numbers = {mask: number for number, mask in enumerate(self._masks)}
+        self._nothing = (0,) * len(self._masks)
+        self._masks_of = [
+            [number for number, mask in enumerate(self._masks) if any(mask >> variables.index(v) & 1 for v in table.variables if v in own)]
+            for table in self.tables
         ]
-        """Per mask the tables whose combination such a move changes."""
+        """Per table the masks of the moves that change its combination."""
         self._entering: dict[State, dict[State, tuple[int, ...] | None]] = {}
         self._profiles: dict[tuple[State, State], _Profile | None] = {}
 
@@ -64,19 +76,24 @@ class Part:
         return found
 
     def _group_moves(self, state: State, positions: tuple[int, ...], price: int) -> Iterable[tuple[State, int, int]]:
-        numbers = {mask: number for number, mask in enumerate(self._masks)}
-        choices = [[(state[p], 0), *self.steps.get((self.variables[p], state[p]), ())] for p in positions]
-        for combination in product(*choices):
-            after = list(state)
-            cost = price
-            mask = 0
-            for position, (value, extra) in zip(positions, combination, strict=True):
-                if value != state[position]:
-                    after[position] = value
-                    mask |= 1 << position
-                cost += extra
-            if mask:
-                yield tuple(after), cost, numbers[mask]
+        values, extras, bits = [], [], []
+        for position in positions:
+            steps = self.steps.get((self.variables[position], state[position]), ())
+            values.append([state[position], *[end for end, _ in steps]])
+            extras.append([0, *[extra for _, extra in steps]])
+            bits.append([0, *[1 << position] * len(steps)])
+        first, last = positions[0], positions[-1] + 1
+        before, behind = state[:first], state[last:]
+        if len(positions) < last - first:  # variables of other groups lie in between
+            for position in range(first, last):
+                if position not in positions:
+                    place = position - first
+                    values.insert(place, [state[position]])
+                    extras.insert(place, [0])
+                    bits.insert(place, [0])
+        numbers = self._mask_numbers
+        found = zip(product(*values), map(sum, product(*extras)), map(sum, product(*bits)), strict=True)
+        return [(before + after + behind, price + extra, numbers[mask]) for after, extra, mask in found if mask]
 
     def entering(self, near: State) -> Callable[[State], tuple[int, ...] | None]:
         """For a state of the core: what it costs to get into a state by a move, per mask; None if a table forbids the state.
@@ -90,11 +107,19 @@ class Part:
                 return rows[state]
             except KeyError:
                 profile = self.profile(state, near)
-                found = None if profile is None else tuple(sum(price for number, price in profile[1] if number in touched) for touched in self._touched)
+                found = None if profile is None else self._by_mask(profile[1]) if profile[1] else self._nothing
                 rows[state] = found
                 return found
 
         return row
+
+    def _by_mask(self, prices: list[tuple[int, int]]) -> tuple[int, ...]:
+        """What entering the priced combinations costs, per mask of the move."""
+        costs = [0] * len(self._masks)
+        for number, price in prices:
+            for mask in self._masks_of[number]:
+                costs[mask] += price
+        return tuple(costs)
 
     def profile(self, state: State, near: State) -> _Profile | None:
         """Combinations of the tables, and which of them cost how much to enter; None if a table forbids one."""
@@ -108,12 +133,12 @@ class Part:
     def _profile(self, values: State) -> _Profile | None:
         found = []
         prices = []
-        for number, (table, places) in enumerate(zip(self.tables, self._places, strict=True)):
-            combination = tuple([values[place] for place in places])
-            if combination in table.forbidden:
+        for number, look, forbidden, entry in self._rules:
+            combination = look(values)
+            if combination in forbidden:
                 return None
             found.append(combination)
-            price = table.entry.get(combination)
+            price = entry.get(combination)
             if price:
                 prices.append((number, price))
         return found, prices
@@ -126,7 +151,7 @@ class Part:
         if not new[1]:
             return 0
         old = self.profile(before, near)
-        here = old[0] if old else [tuple([(*before, *near)[p] for p in places]) for places in self._places]
+        here = old[0] if old else [look(before + near) for look in self._looks]
         return sum([price for number, price in new[1] if new[0][number] != here[number]])
 
     def ending(self, state: State, near: State) -> int | None:
@@ -138,9 +163,9 @@ class Part:
                 return None
             cost += self.problem.landing[variable][value]
         values = state + near
-        for table, places in zip(self.tables, self._places, strict=True):
+        for table, look in zip(self.tables, self._looks, strict=True):
             if table.landing:
-                cost += table.landing.get(tuple(values[place] for place in places), 0)
+                cost += table.landing.get(look(values), 0)
         return cost
 
 
@@ -162,7 +187,7 @@ class Component(Part):
         self._relaxed.view = tuple(core.variables.index(v) for v in self._relaxed.near)
         self._narrow = tuple(self.near.index(v) for v in self._relaxed.near)
         self._togo = self._remaining(self._relaxed)
-        self.least = self._togo.get((tuple(problem.start[v] for v in self._relaxed.near), self.start))
+        self.least = self._togo[tuple(problem.start[v] for v in self._relaxed.near)].get(self.start)
         """Least cost, in units, of one of these components if the core goes the way that suits it best; None if it has no way at all."""
         self._limit: int | None = None
 
@@ -205,12 +230,12 @@ class Component(Part):
         heapq.heapify(heap)
         best = dict(costs)
         row = self.entering(near)
-        around = tuple(near[position] for position in self._narrow)
+        togo = self._togo[tuple(near[position] for position in self._narrow)]
         while heap:
             cost, state = heapq.heappop(heap)
             if state in done:
                 continue
-            rest = self._togo.get((around, state))
+            rest = togo.get(state)
             if rest is None or (self._limit is not None and cost + rest > self._limit):
                 continue
             done[state] = cost
@@ -228,7 +253,8 @@ class Component(Part):
         near = self._relaxed.look(core)
         key = (number, near)
         if key not in self._bounds:
-            ways = [cost + rest for s, cost in self.costs[number].items() if (rest := self._togo.get((near, s))) is not None]
+            togo = self._togo[near]
+            ways = [cost + rest for s, cost in self.costs[number].items() if (rest := togo.get(s)) is not None]
             self._bounds[key] = self.alike.scaled(min(ways)) if ways else None
         return self._bounds[key]
 
@@ -250,30 +276,57 @@ class Component(Part):
                 chosen.append(variable)
         return tuple(variable for variable in self._core.variables if variable in chosen)
 
-    def _remaining(self, part: Part) -> dict[tuple[State, State], int]:
-        """Cheapest way of *part* to its goal if the core may move as it likes and for nothing: exact, by backward search."""
-        start = (tuple(self.problem.start[v] for v in part.near), self.start)
-        order, seen = [start], {start}
-        jumps: dict[State, list[State]] = {}
-        edges: dict[tuple[State, State], list[tuple[tuple[State, State], int]]] = {}
-        for near, state in order:
-            if near not in jumps:
-                jumps[near] = self._jumps(part.near, near)
-            row = part.entering(near)
-            following = [((near, after), price + entered[mask]) for after, price, mask in part.moves(state) if (entered := row(after)) is not None]
-            following += [((there, state), cost) for there in jumps[near] if (cost := part.entry(state, near, state, there)) is not None]
-            for node, price in following:
-                edges.setdefault(node, []).append(((near, state), price))
-                if node not in seen:
-                    seen.add(node)
-                    order.append(node)
-        goals = {
-            (near, state): last
-            for near, state in order
-            if all((goal := self.problem.goal[v]) is None or value in goal for v, value in zip(part.near, near, strict=True))
-            and (last := part.ending(state, near)) is not None
-        }
-        return backward(goals, edges)
+    def _remaining(self, part: Part) -> dict[State, dict[State, int]]:
+        """Cheapest way of *part* to its goal if the core may move as it likes and for nothing: exact, by backward search.
+
+        By state of the core that matters here, then by state of the part.
+        """
+        states = list(product(*(range(len(self.problem.variables[v].values)) for v in part.variables)))
+        origins: dict[State, list[tuple[State, int, int]]] = {state: [] for state in states}
+        for state in states:
+            for after, price, mask in part.moves(state):
+                origins[after].append((state, price, mask))
+        nears = list(product(*(range(len(self.problem.variables[v].values)) for v in part.near)))
+        sources: dict[State, list[State]] = {near: [] for near in nears}
+        for near in nears:
+            for there in self._jumps(part.near, near):
+                sources[there].append(near)
+        best: dict[State, dict[State, int]] = {near: {} for near in nears}
+        heap: list[tuple[int, State, State]] = []
+        for near in nears:
+            if all((goal := self.problem.goal[v]) is None or value in goal for v, value in zip(part.near, near, strict=True)):
+                for state in states:
+                    last = part.ending(state, near)
+                    if last is not None and part.profile(state, near) is not None:
+                        best[near][state] = last
+                        heap.append((last, near, state))
+        heapq.heapify(heap)
+        done: dict[State, dict[State, int]] = {near: {} for near in nears}
+        rows = {near: part.entering(near) for near in nears}
+        while heap:
+            cost, near, state = heapq.heappop(heap)
+            settled = done[near]
+            if state in settled:
+                continue
+            settled[state] = cost
+            entered = rows[near](state)
+            if entered is None:
+                continue  # only the start may be in a forbidden combination, and nothing leads there
+            known = best[near]
+            for before, price, mask in origins[state]:
+                total = cost + price + entered[mask]
+                if before not in known or total < known[before]:
+                    known[before] = total
+                    heapq.heappush(heap, (total, near, before))
+            for here in sources[near]:
+                extra = part.entry(state, here, state, near)
+                if extra is not None:
+                    total = cost + extra
+                    others = best[here]
+                    if state not in others or total < others[state]:
+                        others[state] = total
+                        heapq.heappush(heap, (total, here, state))
+        return done
 
     def _jumps(self, variables: tuple[int, ...], near: State) -> list[State]:
         """Where one move of the core can take a few of its variables."""
