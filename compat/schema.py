@@ -232,9 +232,9 @@ class Component(Entry):
 
     scope_word: str = ""
     """For hardware: the scope word that says which it is, so that claims about it can be asked for every pool."""
-    role: Literal["control-plane", "node-agent", "driver", "runtime", "addon", "operand", "provider", "hardware", "feature", "allocation", "api", "other"] = (
-        "other"
-    )
+    role: Literal[
+        "control-plane", "node-agent", "driver", "runtime", "addon", "operand", "provider", "hardware", "feature", "allocation", "api", "condition", "other"
+    ] = "other"
     relies_on: dict[str, Reliance] = Field(default_factory=dict)
     channels: list[str] = Field(default_factory=list)
     """Channels whose releases a plan may land on; none named: all but pre-releases and what is only announced."""

@@ -21,6 +21,7 @@ from planner.judgements import Judgement
 from planner.pairs import Pairs
 from planner.parts import Part
 from planner.plan import Change, Cost, Drains, GoalEntry, Hold, Kind, Knowledge, PairEntry, Plan, Reason, Step
+from planner.preparing import preparations
 from planner.procedures import actions, fill, procedure, requirements
 from planner.reasons import reasons
 from planner.situation import Situation, resolve
@@ -148,7 +149,8 @@ class _Writer:
     def steps(self) -> tuple[list[Step], list[Hold]]:
         names: dict[int, str] = {}
         held: dict[int, list[PairEntry]] = {}
-        count = 0
+        steps = preparations(self.journey, 1)
+        count = len(steps)
         for position, stage in enumerate(self.journey.stages):
             pairs = [self.entry(judgement) for judgement in self.journey.entered_unsafe(stage)]
             pairs += [entry for move in stage.moves if (entry := self.unknown_hop(move.part.key, stage)) is not None]
@@ -157,7 +159,6 @@ class _Writer:
                 count += 1
             count += 1
             names[position] = f"s{count}"
-        steps: list[Step] = []
         holds = []
         for position, stage in enumerate(self.journey.stages):
             if position in held:

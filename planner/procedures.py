@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compat import Version
@@ -58,7 +58,6 @@ def actions(entries: Sequence[Mapping[str, Any]], move: MoveOf, versions: Mappin
 def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]) -> list[Action]:
     """Everything that a step asks for: duties of the hops first, then the doing; what an earlier step asked for is left out."""
     found: list[Action] = []
-    found.extend(_unfinished(journey, stage, already))
     for move in stage.moves:
         found.extend(_pins(journey, stage, move, cites))
         if not move.part.pool:
@@ -76,16 +75,6 @@ def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]
     for move in stage.moves:
         found.extend(actions(procedure(journey, move).get("do", ()), move, stage.after, "during"))
     return found
-
-
-def _unfinished(journey: Journey, stage: Stage, already: set[str]) -> Iterator[Action]:
-    """Nodes that are not in their normal state have to be brought back before their pool is touched."""
-    for pool in journey.pairs.situation.state.pools:
-        waiting = {name: count for name, count in sorted(pool.conditions.items()) if count}
-        if waiting and f"pool:{pool.name}" not in already and any(move.part.pool == pool.name for move in stage.moves):
-            already.add(f"pool:{pool.name}")
-            nodes = ", ".join(f"{count} {name}" for name, count in waiting.items())
-            yield Action(text=f"Finish or undo what is under way in pool {pool.name} ({nodes}); every node has to be in its normal state.", when="before")
 
 
 def _pins(journey: Journey, stage: Stage, move: MoveOf, cites: Cites) -> list[Action]:

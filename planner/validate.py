@@ -55,7 +55,9 @@ class _Replay:
         held = {hold["before"]: hold["pairs"] for hold in self.document["holds"]}
         for step in self.document["steps"]:
             name = step["id"]
-            if step["kind"] == "hold":
+            if step["kind"] in ("hold", "prepare"):
+                if step["changes"] or any(step["drains"].values()):
+                    yield f"{name}: is of kind {step['kind']} and moves something"
                 continue
             count += 1
             before = self.grades()
