@@ -225,8 +225,8 @@ class _Noted(Cites):
 
 
 def _cited(step: Step) -> list[str]:
-    inner = (claim for item in (*step.requires, *step.why, *step.pairs) for claim in item.claims)
-    return [*step.claims, *inner]
+    inner = [*(action.claims for action in step.requires), *(reason.claims for reason in step.why), *(pair.claims for pair in step.pairs)]
+    return [*step.claims, *(claim for claims in inner for claim in claims)]
 
 
 def _is_hop(pair: PairEntry) -> bool:

@@ -61,14 +61,10 @@ class Fates:
             return Ended(id=identity, fate=f"is worded otherwise now: {claim.summary}")
         return None
 
-    def _heirs(self, claim: Claim) -> Iterable[Claim]:
-        """Standing claims of the same source that say something about the same releases since the other ended."""
+    def _heirs(self, claim: Claim) -> list[Claim]:
+        """Standing claims that say something about the same releases since the other ended: in the same places, else from that very day on."""
         found = self.matrix.store.claims("subject = ? and object = ? and kind = ? and versions = ?", (claim.subject, claim.object, claim.kind, claim.versions))
-        return [
-            item
-            for item in found
-            if item.stands_on(self.matrix.as_of)
-            and claim.known_until is not None
-            and item.known_from >= claim.known_until
-            and dict(item.scope) == dict(claim.scope)
-        ]
+        ended = claim.known_until or self.matrix.as_of
+        later = [item for item in found if item.stands_on(self.matrix.as_of) and item.known_from >= ended]
+        same = [item for item in later if dict(item.scope) == dict(claim.scope)]
+        return same or [item for item in later if item.known_from == ended]

@@ -75,9 +75,11 @@ class _Recheck:
             goal = make_goal(self.situation, self.plan.goal.kubernetes, self.plan.goal.nodes)
             found = list(comparison.differences(goal))
             differences += found
-            differences += self.faults(journey, comparison, ahead)
+            explained = tuple(f"{one.step}: " for one in found if one.effect == "breaks" and one.kind in ("verdict", "hop"))
+            differences += self.faults(journey, comparison, ahead, explained)
             differences += self.newer(journey)
-        places = {None: -1, **{step.id: place for place, step in enumerate(self.plan.steps)}}
+        places: dict[str | None, int] = {step.id: place for place, step in enumerate(self.plan.steps)}
+        places[None] = -1
         differences.sort(key=lambda one: (places[one.step], ("breaks", "warning", "info").index(one.effect)))
         pairs = [pair for pairs in comparison.open.values() for pair in pairs]
         accepted = tuple(dict.fromkeys(pair.id for pair in pairs if pair.accepted))
@@ -119,9 +121,9 @@ class _Recheck:
 
     def drift(self) -> Iterator[Difference]:
         for text in self.progress.drift:
-            yield Difference(step=None, kind="drift", effect="breaks", text=f"{text[0].upper()}{text[1:]}.")
+            yield Difference(step=None, kind="drift", effect="breaks", text=f"{text}.")
         for text in self.progress.differs if self.given else ():
-            yield Difference(step=None, kind="state", effect="warning", text=f"{text[0].upper()}{text[1:]}.")
+            yield Difference(step=None, kind="state", effect="warning", text=f"{text}.")
 
     def conflict(self) -> Iterator[Difference]:
         """Whether what makes a goal impossible still stands."""
@@ -151,14 +153,15 @@ class _Recheck:
 
     # -- the second opinion
 
-    def faults(self, journey: Journey, comparison: Comparison, ahead: Sequence[Step]) -> Iterator[Difference]:
+    def faults(self, journey: Journey, comparison: Comparison, ahead: Sequence[Step], explained: tuple[str, ...]) -> Iterator[Difference]:
         """What the validator says of the plan as written, where that is not explained by newer knowledge, and of the way ahead as it is judged now."""
         written = {**self.plan.to_dict(), "start": self.route.start.dump()}
         found: dict[str, None] = {}
         if not self.given:
             on_its_day = set(validate(self.matrix.on(self.day), written)) if self.day <= self.matrix.as_of else set()
             found = dict.fromkeys(fault for fault in validate(self.matrix, written) if fault in on_its_day)
-        decisive = list(validate(self.matrix, self.amended(written, journey, comparison, ahead)))
+        judged = validate(self.matrix, self.amended(written, journey, comparison, ahead))
+        decisive = [fault for fault in judged if not fault.startswith(explained)]
         for fault in dict.fromkeys([*decisive, *found]):
             yield Difference(step=None, kind="fault", effect="breaks" if fault in decisive else "warning", text=f"The validator says: {fault}.")
 
