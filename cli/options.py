@@ -101,8 +101,8 @@ def _print(text: str) -> None:
         os._exit(141)  # what a shell reports for SIGPIPE: the reader has gone, nobody can be told more
 
 
-def write_out(text: str, target: Path | None) -> None:
-    """Write to stdout, or to a file that is replaced as a whole.
+def write_out(text: str, target: Path | None, option: str = "--output-file") -> None:
+    """Write to stdout, or to a file that is replaced as a whole; *option* is named if it cannot be written.
 
     Raises:
         InputError: if the file cannot be written.
@@ -126,4 +126,4 @@ def write_out(text: str, target: Path | None) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError(f"--output-file: cannot write {printable(target, 200)}: {error.strerror or error}") from error
+        raise InputError(f"{option}: cannot write {printable(target, 200)}: {error.strerror or error}") from error
