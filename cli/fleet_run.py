@@ -81,12 +81,13 @@ def plan_files(request: Request, matrix: Matrix, files: Sequence[Path], workers:
             yield place, plan_one(request, matrix, path)
         return
     left = dict(enumerate(files))
-    for place, outcome in _in_pool(request, left, min(workers, len(files))):
-        del left[place]
-        yield place, outcome
-    for place, path in list(left.items()):  # a worker was killed: one at a time shows whose fault that is
-        found = next(iter(_in_pool(request, {place: path}, 1)), None)
-        yield found if found is not None else (place, _killed(path))
+    while left:
+        for place, outcome in _in_pool(request, left, min(workers, len(left))):
+            del left[place]
+            yield place, outcome
+        for place in list(left)[: 2 * workers + 1]:  # a worker was killed: one at a time shows by which of those that were under way
+            path = left.pop(place)
+            yield next(iter(_in_pool(request, {place: path}, 1)), (place, _killed(path)))
 
 
 def _in_pool(request: Request, files: Mapping[int, Path], workers: int) -> Iterator[tuple[int, Outcome]]:

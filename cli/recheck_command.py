@@ -28,7 +28,7 @@ def recheck(
     """
     from cli.render import recheck as renderer
     from planner.planfile import PlanFile
-    from planner.recheck import recheck as check
+    from planner.rechecking import recheck as check
     from planner.state import ClusterState
 
     stored = PlanFile.load(plan)

@@ -109,11 +109,14 @@ def locate(route: Route, state: ClusterState, said: str | None = None) -> Progre
             drift.append(_missing(situation, key, path))
             continue
         running = part.mixed or (part.version,)
-        outside = [version.release for version in running if version not in path]
+        begin = route.situation.by_key[key].mixed
+        outside = [version.release for version in running if version not in path and version not in begin]
         if outside:
             drift.append(f"{_shown(key)} is at {', '.join(outside)}; the plan has it at {', then '.join(version.release for version in path)}")
             continue
-        places = [path.index(version) for version in running]
+        places = [path.index(version) if version in path else 0 for version in running]
+        if min(places) == 0 and all(version in begin for version in running):
+            places = [0]  # mixed as the plan found it
         reached[key] = (min(places), max(places))
     steps = [step for step in route.plan.steps if route.moves[step.id]]
     done = [all(reached.get(key, (0, 0))[0] >= at for key, at in route.moves[step.id].items()) for step in steps]
