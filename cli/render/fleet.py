@@ -56,7 +56,7 @@ def _markdown(fleet: Fleet) -> str:
         lines += ["", *_demoted(render_plan(same_for_all(group), "markdown"))]
     if fleet.failed:
         lines += ["## Not planned", "", *(f"- {escape(line)}" for outcome in fleet.failed for line in outcome.errors), ""]
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _title(group: Group) -> str:
