@@ -103,10 +103,11 @@ def _in_pool(request: Request, files: Mapping[int, Path], workers: int) -> Itera
             except BrokenProcessPool:
                 return
             yield futures[future], outcome
+        pool.shutdown()
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
+        for child in multiprocessing.active_children():  # none, unless this ends early
             child.terminate()
+        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -96,7 +97,7 @@ def plan(
         if export_problem is not None:
             raise InputError("--export-problem is for one cluster; give one state file")
         request = Request(load, to, nodes_at.value, prefer.value, tuple(accept or ()), given, provider)
-        raise typer.Exit(run(request, state, output, output_file, output_dir))
+        sys.exit(run(request, state, output, output_file, output_dir))  # in full, unlike other commands: there were other processes
     matrix = load()
     if provider is not None:
         matrix.words.check("provider", provider)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from planner.plan import CitedClaim, Knowledge
 from planner.progress import Progress
 
-__all__ = ["Difference", "Effect", "Ended", "Outcome", "PairChange", "Recheck"]
+__all__ = ["Difference", "Effect", "Ended", "Kind", "Outcome", "PairChange", "Recheck"]
 
 Outcome = Literal["holds", "broken", "outdated"]
 Effect = Literal["breaks", "warning", "info"]

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-COMMANDS = [(), ("plan",), ("check",), ("why",), ("matrix",), ("kb",), *(("kb", name) for name in ("list", "show", "query", "graph", "check"))]
+COMMANDS = [(), ("plan",), ("check",), ("recheck",), ("why",), ("matrix",), ("kb",), *(("kb", name) for name in ("list", "show", "query", "graph", "check"))]
 
 
 def run(*arguments: str) -> str:

@@ -47,19 +47,19 @@ def _text(result: Recheck) -> str:
 
 
 def _markdown(result: Recheck) -> str:
-    lines = [f"# Re-check of an upgrade plan: {escape(_headline(result))}", "", f"**{escape(_verdict(result))}**", "", escape(_position(result)), ""]
+    lines = [f"# Re-check of an upgrade plan: {_safe(_headline(result))}", "", f"**{_safe(_verdict(result))}**", "", _safe(_position(result)), ""]
     for effect, title in _TITLES:
         found = _lines(result, effect)
         if found:
             lines += [f"## {title}", ""]
             for line in found:
-                lines.append(f"- {escape(line.text)}")
-                lines += [f"    - {escape(text)}{_address(link)}" for text, link in line.below]
+                lines.append(f"- {_safe(line.text)}")
+                lines += [f"    - {_safe(text)}{_address(link)}" for text, link in line.below]
             lines.append("")
     now, made = result.knowledge, result.made
-    lines += ["---", "", f"Knowledge {escape(now.version)}, as of {escape(now.as_of)}, `{now.digest}`.  "]
-    lines += [f"The plan was made with {escape(made.version)}, as of {escape(made.as_of)}, {escape(made.digest)}.  "]
-    lines += [f"Plan {escape(result.plan) or 'without a digest'}.", ""]
+    lines += ["---", "", f"Knowledge {_safe(now.version)}, as of {_safe(now.as_of)}, `{now.digest}`.  "]
+    lines += [f"The plan was made with {_safe(made.version)}, as of {_safe(made.as_of)}, {_safe(made.digest)}.  "]
+    lines += [f"Plan {_safe(result.plan) or 'without a digest'}.", ""]
     return "\n".join(lines)
 
 
@@ -126,7 +126,11 @@ def _address(link: str) -> str:
     if not link:
         return ""
     safe = link.startswith(("https://", "http://")) and link.isprintable() and not set(link) & set(" <>")
-    return f" <{link}>" if safe else f" {escape(link)}"
+    return f" <{link}>" if safe else f" {_safe(link)}"
+
+
+def _safe(text: str) -> str:
+    return escape(printable(text, 2_000))
 
 
 def _wrap(text: str, width: int, indent: str) -> str:

@@ -142,7 +142,7 @@ def test_markdown_has_a_section_per_group(tmp_path: Path) -> None:
     headings = [line for line in result.stdout.splitlines() if line.startswith(("# ", "## "))]
     assert headings == ["# Upgrade plans of a fleet", "## Group g1, 2 clusters: pond-0, pond-1 (numbers of nodes are those of pond-0)", "## Group g2: pond-2"]
     assert "\n### Upgrade plan: Kubernetes 1.1.0 -> 1.3" in result.stdout
-    assert f"| pond-1 | {escape(f'{tmp_path}/c1.yaml')} | 4 |" in result.stdout
+    assert f"| pond-1 | {escape(f'{tmp_path}/c1.yaml')} | " in result.stdout
 
 
 @pytest.mark.parametrize(("form", "suffix"), [("table", "txt"), ("json", "json"), ("markdown", "md")])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -19,7 +20,7 @@ from planner import ClusterState, plan, recheck
 from planner.assume import assumed_state
 from planner.errors import PlanFileError
 from planner.planfile import PlanFile, canonical_digest
-from planner.rechecked import Difference, Recheck
+from planner.rechecked import Difference, Kind, Recheck
 from planner.result_schemas import recheck_schema
 from tests.conftest import DAY
 
@@ -387,3 +388,9 @@ def test_a_real_plan_and_what_came_since(real: Matrix) -> None:
 def test_the_written_form_is_that_of_the_schema(golden: Callable[[str, str], None]) -> None:
     """docs/schemas/compat.recheck.v1.json is that of the code."""
     golden(str(Path("..", "..", "docs", "schemas", "compat.recheck.v1.json")), json.dumps(recheck_schema(), indent=2, sort_keys=True) + "\n")
+
+
+def test_every_kind_of_difference_is_documented() -> None:
+    """Kinds are stable names with a heading each in docs/recheck.md."""
+    page = (Path(__file__).parents[2] / "docs" / "recheck.md").read_text()
+    assert set(re.findall(r"^### (\S+)$", page, re.M)) == set(get_args(Kind))
