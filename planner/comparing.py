@@ -25,6 +25,8 @@ _SAFE = ("declared", "tested")
 _UNSAFE = ("broken", "unknown")
 _OWN_WORDS = ("assumed", "not-considered", "weaker-than-tested")
 """Findings about the planner's own view, which changes with the state that is given and says nothing of the plan."""
+_OF_THE_DAY = "unreleased-target"
+"""A finding whose text names the day that is asked for."""
 _SHOWN = 4
 _Pair = frozenset[str]
 
@@ -196,11 +198,12 @@ class Comparison:
     # -- the plan as a whole
 
     def _findings(self, goal: Goal) -> Iterator[Difference]:
-        known = {(finding.id, finding.text) for finding in self.plan.findings}
+        known = {(finding.id, finding.text if finding.id != _OF_THE_DAY else "") for finding in self.plan.findings}
         open_pairs = tuple(f"{pair.a} with {pair.b}" for pair in self.plan.open_pairs)
         noted = _Noted()
         for finding in findings(self.journey, goal, noted):
-            if (finding.id, finding.text) in known or finding.id in _OWN_WORDS:
+            text = finding.text if finding.id != _OF_THE_DAY else ""
+            if (finding.id, text) in known or finding.id in _OWN_WORDS:
                 continue
             if finding.id in ("broken-now", "unknown-now") and finding.text.startswith(open_pairs):
                 continue  # entered by a step that is done, with its hold

@@ -13,7 +13,9 @@ __all__ = ["Difference", "Effect", "Ended", "Kind", "Outcome", "PairChange", "Re
 
 Outcome = Literal["holds", "broken", "outdated"]
 Effect = Literal["breaks", "warning", "info"]
-Kind = Literal["verdict", "condition", "hop", "rollback", "duty", "settled", "claim", "finding", "conflict", "drift", "state", "fault", "newer-release"]
+Kind = Literal[
+    "verdict", "condition", "hop", "rollback", "duty", "settled", "claim", "finding", "conflict", "drift", "state", "fault", "unreleased", "newer-release",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,8 +75,10 @@ class _Recheck:
             goal = make_goal(self.situation, self.plan.goal.kubernetes, self.plan.goal.nodes)
             found = list(comparison.differences(goal))
             differences += found
+            unreleased = list(self.unreleased(ahead))
+            differences += unreleased
             explained = tuple(f"{one.step}: " for one in found if one.effect == "breaks" and one.kind in ("verdict", "hop"))
-            differences += self.faults(journey, comparison, ahead, explained)
+            differences += [] if unreleased else self.faults(journey, comparison, ahead, explained)
             differences += self.newer(journey)
         places: dict[str | None, int] = {step.id: place for place, step in enumerate(self.plan.steps)}
         places[None] = -1
@@ -124,6 +126,16 @@ class _Recheck:
             yield Difference(step=None, kind="drift", effect="breaks", text=f"{text}.")
         for text in self.progress.differs if self.given else ():
             yield Difference(step=None, kind="state", effect="warning", text=f"{text}.")
+
+    def unreleased(self, ahead: Sequence[Step]) -> Iterator[Difference]:
+        """Steps to a line of which no release was out on the plan's day, and one is now: the plan does not say to which."""
+        for step in ahead:
+            for key, at in self.route.moves[step.id].items():
+                there = self.route.path[key][at]
+                if there.release != there.text.removeprefix("v") and there.parts < 3:
+                    name = f"{key.replace('@', ' of pool ')} {there.text}"
+                    text = f"It goes to {name}, of which no release was out on {self.day}; {there.release} is now. Plan anew."
+                    yield Difference(step=step.id, kind="unreleased", effect="breaks", text=text)
 
     def conflict(self) -> Iterator[Difference]:
         """Whether what makes a goal impossible still stands."""

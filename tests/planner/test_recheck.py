@@ -165,6 +165,17 @@ def test_a_claim_that_is_gone_is_named_with_its_overlay(small: Matrix) -> None:
     assert ended.fate == "is not in this knowledge; it came with the overlay our-tests, see --overlay"
 
 
+def test_a_target_that_was_not_out_then_and_is_now(small: Matrix, small_copy: Path) -> None:
+    """A plan for 1.4 before there was one does not say which 1.4."""
+    state = "kubernetes: 1.3.1\npools: [{name: a, kubelet: 1.3.1}]"
+    made = PlanFile.parse(plan(small.on(date(2026, 1, 5)), ClusterState.parse(state), "1.4").to_json())
+    assert made.plan.end["kubernetes"] == "1.4"
+    assert recheck(small.on(date(2026, 1, 6)), made).differences == ()
+    result = recheck(small, made)
+    assert {one.kind for one in result.breaking()} == {"unreleased"}
+    assert result.breaking()[0].text == "It goes to kubernetes 1.4, of which no release was out on 2026-01-05; 1.4.0 is now. Plan anew."
+
+
 # -- holds
 
 
