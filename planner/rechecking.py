@@ -132,7 +132,7 @@ class _Recheck:
         for step in ahead:
             for key, at in self.route.moves[step.id].items():
                 there = self.route.path[key][at]
-                if there.release != there.text.removeprefix("v") and there.parts < 3:
+                if there.release != there.text.removeprefix("v") and there.parts < 3 and not self.route.situation.by_key[key].values:
                     name = f"{key.replace('@', ' of pool ')} {there.text}"
                     text = f"It goes to {name}, of which no release was out on {self.day}; {there.release} is now. Plan anew."
                     yield Difference(step=step.id, kind="unreleased", effect="breaks", text=text)
