@@ -203,7 +203,9 @@ class _Replay:
             ):
                 yield f"{part.key} ends at {self.versions[part.key].release}, short of {target.text}"
         for key, release in self.document["end"].items():
-            if self.versions[key].release != release:
+            if key not in self.versions:
+                yield f"the plan says where {key} ends, and has no such part"
+            elif self.versions[key].release != release:
                 yield f"the plan says {key} ends at {release}, it ends at {self.versions[key].release}"
 
     # -- judging a state
