@@ -92,6 +92,8 @@ class _Evidence:
     cautions: list[Caution] = field(default_factory=list)
     offers: list[Claim] = field(default_factory=list)
     """What a provider has, where that leaves the pair out."""
+    weak: list[Claim] = field(default_factory=list)
+    """What is ours and speaks for the pair: shown, never counted."""
 
 
 def judge(
@@ -173,6 +175,8 @@ def _weigh(
         grade = _positive_grade(claim)
         if grade and _speaks_of(claim.versions, subject, claim) and _speaks_of(claim.object_versions, target, claim):
             evidence.positive.append((claim, grade, conditions))
+        elif claim.kind == "support" and claim.grade == "inferred":
+            evidence.weak.append(claim)
     elif claim.kind == "offer" and not (target is not None and target in claim.object_range):
         evidence.offers.append(claim)  # each offer speaks of its own versions; what none of them names may come yet, or be gone
     elif claim.kind in ("require", "offer"):
@@ -302,7 +306,8 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
             texts = tuple(_described(tuple(alternative.items())) for alternative in alternatives)
             return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=alternatives)
     looked_at = tuple(dict.fromkeys((*evidence.outside, *evidence.elsewhere, *evidence.offers, *(item[0] for item in evidence.positive))))
-    return Verdict("unknown", looked_at, (), cautions, (), _settling(question, bool(looked_at), ask))
+    shown = tuple(dict.fromkeys((*looked_at, *evidence.weak)))
+    return Verdict("unknown", shown, (), cautions, (), _settling(question, bool(looked_at), ask))
 
 
 def _overruled(positive: Claim, outside: Sequence[Claim], question: Question) -> bool:

@@ -68,6 +68,8 @@ class Pool:
     gpu: Gpu | None = None
     driver: Text | None = None
     driver_managed_by: Literal["gpu-operator", "host", "provider"] | None = None
+    driver_image: Literal["conventional", "precompiled"] | None = None
+    """Whether driver containers are compiled on the node, or precompiled for its kernel."""
     allocation: tuple[Literal["device-plugin", "dra", "none"], ...] | None = None
     """How pods get GPUs; two values mean that the pool offers both, which is a finding."""
     sharing: Text | None = None

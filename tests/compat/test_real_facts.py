@@ -123,6 +123,8 @@ def test_kuberay_with_workload_aware_scheduling_needs_1_36(real: Matrix) -> None
     pair = (("kuberay", "1.7.1"), ("kubernetes", "1.37"))
     assert real.verdict(*pair, {"feature": ("KubernetesWAS=true",)}).grade == "broken"
     assert real.verdict(*pair).grade == "declared"
+
+
 @pytest.mark.parametrize(
     ("one", "other", "provisioning", "expected"),
     [
