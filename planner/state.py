@@ -18,7 +18,7 @@ from compat.errors import DocumentError, Fault
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from planner.fields import Count, Name, SchemaName, Text, Texts, Versions
+    from planner.fields import Count, FeatureName, Name, SchemaName, Text, Texts, Versions
 
 __all__ = ["ClusterState", "ComponentState", "Gpu", "Pool"]
 
@@ -96,7 +96,7 @@ class ClusterState:
     name: Name | None = None
     provider: Text | None = None
     captured: datetime | date | None = None
-    features: dict[Name, bool] = field(default_factory=dict)
+    features: dict[FeatureName, bool] = field(default_factory=dict)
     """Feature gates known to differ from their default."""
     components: dict[Name, ComponentState] = field(default_factory=dict)
     apis: Texts = ()
