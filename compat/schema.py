@@ -122,6 +122,7 @@ class ClaimFields(Entry):
     flags: list[str] | None = None
     when: dict[str, str] | str | None = None
     unless: str | None = None
+    unless_scope: dict[str, ScopeValue] | None = None
     condition: str | None = None
     # life cycle and offers
     status: str | None = None

@@ -157,6 +157,8 @@ def _weigh(
 ) -> None:
     if claim.versions and (subject is None or subject not in claim.subject_range):
         return
+    if (exception := claim.detail.get("unless_scope")) and _is_so(exception, question.scope, words):
+        return
     extra = () if claim.is_plain else _open_conditions(claim, question, lineage)
     if extra is None:
         return
@@ -183,6 +185,12 @@ def _weigh(
         _against(claim, conditions, evidence)
     elif claim.kind == "support" and claim.closed:
         evidence.outside.append(claim)
+
+
+def _is_so(wanted: Mapping[str, str | Sequence[str]], given: Scope, words: ScopeWords) -> bool:
+    """Whether a question says outright that an exception holds."""
+    scope = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in wanted.items()}
+    return words.fit(scope, given).fit is Fit.YES
 
 
 def _against(claim: Claim, conditions: tuple[tuple[str, tuple[str, ...]], ...], evidence: _Evidence) -> None:

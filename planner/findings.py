@@ -22,6 +22,7 @@ def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
     found = [
         *_start_pairs(journey, cites),
         *_unfinished(journey),
+        *_overrides(journey, journey.start, cites),
         *_gone_apis(journey, journey.start, cites),
         *_removed_apis(journey, goal, cites),
         *_unserved_apis(journey, {"now": journey.start, "at the end of the plan": journey.end}, cites),
@@ -41,6 +42,7 @@ def standing(journey: Journey, versions: Mapping[str, Version], cites: Cites) ->
     label = "now" if dict(versions) == journey.start else "after this change"
     return [
         *_unfinished(journey),
+        *_overrides(journey, versions, cites),
         *_gone_apis(journey, versions, cites),
         *_unserved_apis(journey, {label: versions}, cites),
         *_life(journey, {label: versions}, cites),
@@ -186,6 +188,26 @@ def _target(journey: Journey, goal: Goal) -> Iterator[Finding]:
             "warning",
             f"{situation.control.component} {goal.text} was not released on {situation.matrix.as_of}, the day this plan is made for.",
         )
+
+
+def _overrides(journey: Journey, versions: Mapping[str, Version], cites: Cites) -> Iterator[Finding]:
+    """Operands that run in another version than their carrier ships: values that were set once and hold them back."""
+    situation = journey.pairs.situation
+    for part in situation.parts:
+        if part.pool or situation.role(part.component) not in ("addon", "operand"):
+            continue
+        for carrier in situation.parts:
+            for claim in situation.matrix.about(carrier.component, "bundle") if not carrier.pool else ():
+                ships = claim.object == part.component and claim.detail.get("role") == "default" and not claim.detail.get("optional")
+                if ships and versions[carrier.key] in claim.subject_range and versions[part.key] not in claim.object_range:
+                    yield Finding(
+                        "overridden-operand",
+                        "warning",
+                        f"{part.component} {versions[part.key].release} is not what {carrier.component} {versions[carrier.key].release} ships "
+                        f"({claim.object_versions.removeprefix('==')}): an override, and not the set that was validated. "
+                        f"A newer {carrier.component} does not move it.",
+                        cites([claim]),
+                    )
 
 
 def _weak(journey: Journey, cites: Cites) -> Iterator[Finding]:
