@@ -62,6 +62,8 @@ class Verdict:
     """For ``unknown``: what would settle it."""
     alternatives: tuple[Scope, ...] = ()
     """`conditions` as values: scope word -> what it must be, any one of the alternatives being enough."""
+    inferred: tuple[Claim, ...] = ()
+    """For ``unknown``: support that is ours. It is shown and vouches for nothing."""
 
     @property
     def is_safe(self) -> bool:
@@ -314,8 +316,7 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
             texts = tuple(_described(tuple(alternative.items())) for alternative in alternatives)
             return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=alternatives)
     looked_at = tuple(dict.fromkeys((*evidence.outside, *evidence.elsewhere, *evidence.offers, *(item[0] for item in evidence.positive))))
-    shown = tuple(dict.fromkeys((*looked_at, *evidence.weak)))
-    return Verdict("unknown", shown, (), cautions, (), _settling(question, bool(looked_at), ask))
+    return Verdict("unknown", looked_at, (), cautions, (), _settling(question, bool(looked_at), ask), inferred=tuple(dict.fromkeys(evidence.weak)))
 
 
 def _overruled(positive: Claim, outside: Sequence[Claim], question: Question) -> bool:

@@ -26,6 +26,7 @@ def document(parts: tuple[Part, Part], verdict: Verdict, snapshot: Snapshot) -> 
         "verdict": verdict.grade,
         "conditions": list(verdict.conditions),
         "claims": [claim_document(claim) for claim in verdict.claims],
+        "inferred": [claim_document(claim) for claim in verdict.inferred],
         "contradicted_by": [claim_document(claim) for claim in verdict.contradicted],
         "cautions": [{"condition": caution.condition, "claim": claim_document(caution.claim)} for caution in verdict.cautions],
         "question": verdict.question or None,
@@ -65,6 +66,7 @@ def text(parts: tuple[Part, Part], verdict: Verdict, snapshot: Snapshot) -> str:
         lines.append(_wrap(verdict.question, "  "))
     title = {"broken": "Because", "unknown": "Looked at, without an answer"}.get(verdict.grade, "Because")
     lines += _claims(title, verdict.claims)
+    lines += _claims("Ours, which vouches for nothing", verdict.inferred)
     lines += _claims("Standing statements that say otherwise", verdict.contradicted)
     if verdict.cautions:
         lines += ["", "To bear in mind:"]
