@@ -199,6 +199,8 @@ class Run(_Strict):
     nodes: str = "target"
     prefer: str = "fewest-drains"
     accept: Texts = []
+    allocation: dict[str, str] = {}
+    """Pool -> how it is to allocate its GPUs in the end."""
     bumps: dict[str, str] = Field({}, alias="set")
     pair: list[str] = []
     """For `why`: two ``component=version``."""

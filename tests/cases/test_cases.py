@@ -160,7 +160,8 @@ def _plan(scenario: Scenario, run: Run, matrix: Matrix) -> Answer:
     else:
         cluster = with_components(matrix, _state(scenario, run), run.given)
         cluster = replace(cluster, provider=run.provider) if run.provider else cluster
-    found = plan(matrix, cluster, run.to or "", nodes=run.nodes, prefer=run.prefer, accept=run.accept)
+    options: dict[str, Any] = {"nodes": run.nodes, "prefer": run.prefer, "accept": run.accept, **({"allocation": run.allocation} if run.allocation else {})}
+    found = plan(matrix, cluster, run.to or "", **options)
     document = json.loads(found.to_json())
     return document, found.exit_code, [f"the validator refuses the plan: {fault}" for fault in validate(matrix, document)]
 
