@@ -276,7 +276,7 @@ def _lies(matrix: Matrix, component: str, version: str, text: str) -> bool:
     try:
         return parse(version, lineage) in parse_range(text, lineage)
     except InputError:
-        return False
+        return version == text  # an API version, a way of allocating
 
 
 def _given(wanted: Any) -> str:
