@@ -112,9 +112,12 @@ def _words(core: list[Claim], goal: Goal) -> str:
 
 
 def _unlock(core: list[Claim]) -> list[str]:
-    return [
-        f"{claim.subject}: {claim.detail['owner']} lifts the ban “{claim.summary.rstrip('.')}” ({claim.id})"
-        if claim.detail.get("owner") and not claim.object
-        else f"{claim.subject}: a newer release, or a later statement, that lifts “{claim.summary.rstrip('.')}” ({claim.id})"
-        for claim in core
-    ]
+    found = []
+    for claim in core:
+        if claim.detail.get("owner") and not claim.object:
+            found.append(f"{claim.subject}: {claim.detail['owner']} lifts the ban “{claim.summary.rstrip('.')}” ({claim.id})")
+            continue
+        found += [f"{claim.subject}: {claim.detail['action'].rstrip('.')} ({claim.id})"] if claim.detail.get("action") else []
+        found += [f"{claim.subject}: it does not hold if {claim.detail['unless'].rstrip('.')} ({claim.id})"] if claim.detail.get("unless") else []
+        found.append(f"{claim.subject}: a newer release, or a later statement, that lifts “{claim.summary.rstrip('.')}” ({claim.id})")
+    return found

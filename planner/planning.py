@@ -22,7 +22,7 @@ from planner.pairs import Pairs
 from planner.parts import Part
 from planner.plan import Change, Cost, Drains, GoalEntry, Hold, Kind, Knowledge, PairEntry, Plan, Reason, Step
 from planner.preparing import preparations
-from planner.procedures import actions, fill, procedure, requirements
+from planner.procedures import actions, fill, floors, procedure, requirements
 from planner.reasons import reasons
 from planner.situation import Situation, resolve
 from planner.solver import Solution, solve
@@ -195,6 +195,7 @@ class _Writer:
         ruled = [claim for found in hops for claim in found.claims]
         verify = [item for move, entry in zip(stage.moves, fitting, strict=True) for item in actions(entry.get("verify", ()), move, stage.after, "after")]
         ways_back = [fill(entry["rollback"], move, stage.after) for move, entry in zip(stage.moves, fitting, strict=True) if entry.get("rollback")]
+        deepest = floors(self.journey, stage, self.cites)
         one_way = [claim.summary for found in hops if not found.reversible for claim in found.claims if claim.detail.get("reversible") is False]
         return Step(
             id=names[position],
@@ -207,8 +208,8 @@ class _Writer:
             drains=self.drains(stage),
             why=why,
             requires=tuple(requires),
-            reversible=not one_way and all(entry.get("reversible", True) for entry in fitting),
-            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back]),
+            reversible=not one_way and all(entry.get("reversible", True) for entry in fitting) and not any(final for _, final in deepest),
+            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back, *(text for text, _ in deepest)]),
             verify=tuple(dict.fromkeys(verify)),
             grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
             pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),
