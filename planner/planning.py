@@ -27,6 +27,7 @@ from planner.reasons import reasons
 from planner.situation import Situation, resolve
 from planner.solver import Solution, solve
 from planner.state import ClusterState
+from planner.way_back import way_back
 
 __all__ = ["compile_for", "plan"]
 
@@ -194,7 +195,10 @@ class _Writer:
         judged = [claim for judgement in touched for claim in judgement.verdict.claims]
         ruled = [claim for found in hops for claim in found.claims]
         verify = [item for move, entry in zip(stage.moves, fitting, strict=True) for item in actions(entry.get("verify", ()), move, stage.after, "after")]
+        closing = way_back(self.journey, position, names)
         ways_back = [fill(entry["rollback"], move, stage.after) for move, entry in zip(stage.moves, fitting, strict=True) if entry.get("rollback")]
+        if ways_back and closing:
+            ways_back.append(closing)
         deepest = floors(self.journey, stage, self.cites)
         one_way = [claim.summary for found in hops if not found.reversible for claim in found.claims if claim.detail.get("reversible") is False]
         return Step(
@@ -209,7 +213,9 @@ class _Writer:
             why=why,
             requires=tuple(requires),
             reversible=not one_way and all(entry.get("reversible", True) for entry in fitting) and not any(final for _, final in deepest),
-            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back, *(text for text, _ in deepest)]),
+            rollback=" ".join(
+                [*(f"No way back: {text}" for text in one_way), *ways_back, *([closing] if closing and ways_back else []), *(text for text, _ in deepest)]
+            ),
             verify=tuple(dict.fromkeys(verify)),
             grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
             pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),

@@ -147,3 +147,30 @@ def test_a_skew_that_is_broken_does_not_widen(small_copy: Path) -> None:
     assert found.steps[0].component == "kubelet" or found.steps[0].kind == "hold"
     control = next(n for n, step in enumerate(found.steps) if step.component == "kubernetes" and step.kind != "hold")
     assert any(step.component == "kubelet" for step in found.steps[:control])
+
+
+BACK = """- id: back-to-{minor}
+  kind: upgrade
+  versions: '==1.{later}.*'
+  to_versions: '==1.{minor}.*'
+  rule: allowed
+  scope: {{provider: pond}}
+  said: 2025-03-01
+  source: skew
+  summary: The pond goes back from 1.{later} to 1.{minor}.
+"""
+
+
+def test_what_closes_the_way_back_is_said(small_copy: Path) -> None:
+    """Where the provider can go back, each step of the control plane names the step that ends that; elsewhere nothing is said."""
+    file = small_copy / "kubernetes.yaml"
+    text = file.read_text().replace("component: {role: control-plane}", "component: {role: control-plane, procedures: [{rollback: 'Go back to {from}.'}]}")
+    file.write_text(text + "".join(BACK.format(minor=minor, later=minor + 1) for minor in (1, 2)))
+    matrix = Matrix.load(as_of=DAY, data=small_copy)
+    state = "kubernetes: 1.1.0\nprovider: pond\npools: [{name: a, nodes: 2, kubelet: 1.1.0, gpu: {per_node: 0}}]\n"
+    found = make(matrix, state, "1.3")
+    assert path(found) == ["kubernetes 1.2.0", "kubernetes 1.3.1", "kubelet@a 1.3.1"]
+    assert found.steps[0].rollback == "Go back to 1.1.0. As far as this plan goes it stays open until s2, the next step of the control plane."
+    assert found.steps[1].rollback == "Go back to 1.2.0. s3 closes it: after that kubelet 1.3.1 with kubernetes 1.2.0 would be broken."
+    elsewhere = make(matrix, state.replace("pond", "lake"), "1.3")
+    assert elsewhere.steps[1].rollback == "Go back to 1.2.0."
