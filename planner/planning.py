@@ -213,9 +213,7 @@ class _Writer:
             why=why,
             requires=tuple(requires),
             reversible=not one_way and all(entry.get("reversible", True) for entry in fitting) and not any(final for _, final in deepest),
-            rollback=" ".join(
-                [*(f"No way back: {text}" for text in one_way), *ways_back, *([closing] if closing and ways_back else []), *(text for text, _ in deepest)]
-            ),
+            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back, *(text for text, _ in deepest)]),
             verify=tuple(dict.fromkeys(verify)),
             grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
             pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),
