@@ -258,6 +258,10 @@ class Component(Entry):
     """Only on nodes of which this holds, however it came to the cluster."""
     part_of_drain: bool = False
     """Whether moving it empties the node."""
+    comes_with_node: list[dict[str, ScopeValue]] = Field(default_factory=list)
+    """Where it comes with the node (an image, a distribution) and moves only with the node agent: any of these scopes."""
+    needed_in: dict[str, ScopeValue] = Field(default_factory=dict)
+    """Nodes of which this holds cannot do without it: where it is not given it is there in an unknown version."""
     moves_with: str = ""
     """Component with which it moves in one step: a distribution brings its control plane."""
     pool_field: str = ""

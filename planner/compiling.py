@@ -19,6 +19,7 @@ from compat.scope import Fit
 from compat.verdicts import can_break
 from planner.bans import carried_and_barred, is_barred
 from planner.goal import Goal
+from planner.images import agent_of, comes_with_node, is_unsaid, shipped
 from planner.judgements import Judgement, is_no_worse
 from planner.pairs import Pairs
 from planner.parts import Part
@@ -94,6 +95,8 @@ class _Compiler:
         """Versions that the part may have, oldest first: what runs now and what can be reached."""
         if part.values:
             return list(part.values)
+        if comes_with_node(self.situation, part):
+            return self.carried(part)
         if self.matrix.text_scope(part.component, part.version):
             return [part.version]  # another flavour than the releases that are known: they are no newer versions of it
         role = self.situation.role(part.component)
@@ -118,6 +121,12 @@ class _Compiler:
             return sorted({part.version, *(version for version in found if version > part.version and version >= newest_now)})
         return sorted({part.version, *(version for version in out if version.parts > 2 or not self._has_patches(version, out))})
 
+    def carried(self, part: Part) -> list[Version]:
+        """What runs now, and what comes with the nodes that the pool may get."""
+        agent = agent_of(self.situation, part)
+        later = {shipped(self.situation, part, agent, version)[0] for version in self.candidates(agent)} if agent else set()
+        return [part.version, *sorted(later - {part.version})]
+
     def _not_out_yet(self, part: Part, target: Version) -> list[Version]:
         """First releases of lines below the target that were not out on the day: the way leads through them all the same."""
         later = [release.version for release in self.matrix.releases(part.component, out_only=False) if release.known_from > self.matrix.as_of]
@@ -133,7 +142,7 @@ class _Compiler:
 
     def collapse(self, part: Part, versions: list[Version]) -> list[Version]:
         """Keep the start and of versions that no standing claim tells apart the newest."""
-        if part.values or self.situation.role(part.component) in ("control-plane", "node-agent"):
+        if part.values or self.situation.role(part.component) in ("control-plane", "node-agent") or comes_with_node(self.situation, part):
             return versions
         ranges = list(self._tests(part))
         newest: dict[tuple[bool, ...], Version] = {}
@@ -223,6 +232,21 @@ class _Compiler:
                 yield Table(variables, frozenset(forbidden), entry, landing)
         for number, part in enumerate(self.parts):
             yield from self.lone_table(number, part)
+            agent = agent_of(self.situation, part) if comes_with_node(self.situation, part) else None
+            if agent:
+                yield self.image_table(number, part, agent)
+
+    def image_table(self, number: int, part: Part, agent: Part) -> Table:
+        """Ties what comes with a node to the node's agent."""
+        other = self.index[agent.key]
+        forbidden: set[tuple[int, ...]] = set()
+        for i, version in enumerate(self.domains[other]):
+            carried, claims = shipped(self.situation, part, agent, version)
+            for j, own in enumerate(self.domains[number]):
+                if own != carried:
+                    forbidden.add((i, j))
+                    self.reasons[(other, number), (i, j)] = claims
+        return Table((other, number), frozenset(forbidden))
 
     def lone_table(self, number: int, part: Part) -> Iterable[Table]:
         """What the versions of one part meet that has no version: hardware, the provider, and partners in an unknown version."""
@@ -248,9 +272,11 @@ class _Compiler:
     def hops(self) -> dict[tuple[int, int, int], Hop]:
         found = {}
         for variable, part in enumerate(self.parts):
-            if part.values:  # no rules of their own: what forbids them are pairs
+            if part.values or comes_with_node(self.situation, part):  # no rules of their own: what forbids them are pairs
                 count = len(self.domains[variable])
-                found.update({(variable, i, j): Hop("allowed", (), (), reversible=True) for i in range(count) for j in range(i + 1, count)})
+                turned = [count - 1] if is_unsaid(self.domains[variable][-1]) else []  # from what nobody said to what is said again
+                ways = [(i, j) for i in range(count) for j in range(count) if i < j or (i in turned and 0 < j < i)]
+                found.update({(variable, i, j): Hop("allowed", (), (), reversible=True) for i, j in ways})
                 continue
             for i, start in enumerate(self.domains[variable]):
                 for j in range(i + 1, len(self.domains[variable])):
@@ -263,7 +289,7 @@ class _Compiler:
     def transitions(self) -> Iterable[Transition]:
         for (variable, i, j), found in self.hops.items():
             if found.rule in ("allowed", "unknown"):
-                behind = 0 if self.parts[variable].values else len(self.domains[variable]) - 1 - j
+                behind = 0 if self.parts[variable].values else max(0, len(self.domains[variable]) - 1 - j)
                 yield Transition(variable, i, j, self.cost(unknown_pairs=int(found.rule == "unknown"), changes=1, landings_behind=behind))
 
     def groups(self) -> Iterable[Group]:
@@ -297,7 +323,7 @@ class _Compiler:
 
     def landing(self) -> Iterable[tuple[int, ...]]:
         for part, domain in zip(self.parts, self.domains, strict=True):
-            if part.values:
+            if part.values or comes_with_node(self.situation, part):
                 yield (0,) * len(domain)
                 continue
             days = [self._support_days(part.component, version) for version in domain]

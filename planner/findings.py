@@ -10,6 +10,7 @@ from compat.scope import Fit, describe
 from planner.apis import gone, has_part, off_by_default, replacement
 from planner.cites import Cites
 from planner.goal import Goal
+from planner.images import is_unsaid
 from planner.journey import Journey
 from planner.judgements import Judgement
 from planner.layer_findings import layer_findings
@@ -153,7 +154,7 @@ def _life(journey: Journey, stations: Mapping[str, Mapping[str, Version]], cites
     for label, versions in stations.items():
         for key, version in versions.items():
             component = key.partition("@")[0]
-            if situation.by_key[key].values:
+            if situation.by_key[key].values or is_unsaid(version):
                 continue
             if (component, version.release) in seen:
                 continue
@@ -174,7 +175,7 @@ def _advisories(journey: Journey, cites: Cites) -> Iterator[Finding]:
     seen: set[str] = set()
     for key, version in journey.end.items():
         part = situation.by_key[key]
-        for claim in situation.matrix.about(part.component, "upgrade"):
+        for claim in situation.matrix.about(part.component, "upgrade") if not is_unsaid(version) else ():
             if not claim.detail.get("cve") or version not in claim.subject_range or version in claim.to_range or claim.id in seen:
                 continue
             matches = [match for scope in situation.places(part) if (match := situation.matrix.fit(claim, scope)).fit is not Fit.NO]

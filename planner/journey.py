@@ -10,6 +10,7 @@ from compat import Version
 from compat.hops import Hop, everywhere, hop
 from compat.verdicts import ORDER
 from planner.compiling import Compiled
+from planner.images import comes_with_node
 from planner.judgements import Judgement
 from planner.pairs import Pairs
 from planner.parts import Part
@@ -96,7 +97,7 @@ class Journey:
         return self._hops[key]
 
     def _everywhere(self, move: MoveOf, *, duties: bool) -> Hop:
-        if move.part.values:
+        if move.part.values or comes_with_node(self.pairs.situation, move.part):
             return Hop("allowed", (), (), reversible=True)
         situation = self.pairs.situation
         starts = [version for version in move.part.standing(move.start) if version < move.end]

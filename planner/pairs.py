@@ -16,6 +16,7 @@ from compat.scope import Scope
 from compat.verdicts import ORDER, can_break
 from planner.aspects import not_served
 from planner.bans import HERE, bans_on
+from planner.images import agent_of, comes_with_node, is_unsaid
 from planner.judgements import Judgement, merged, violated
 from planner.operands import Operands
 from planner.parts import Part
@@ -146,7 +147,7 @@ class Pairs:
         cached = (key, version.key)
         if cached not in self._alone:
             part = self.situation.by_key[key]
-            if part.api or part.allocates:
+            if part.api or part.allocates or is_unsaid(version):
                 return self._alone.setdefault(cached, [])
             versions = part.standing(version)
             self._alone[cached] = [
@@ -245,7 +246,7 @@ class Pairs:
         """The versions beside a pair, each replaced by the first that was seen to be in the same of the ranges that claims ask about."""
         found = {}
         for key, version in beside.items():
-            if not self._ranges_of_thirds(pair)[key]:
+            if not self._ranges_of_thirds(pair)[key] or is_unsaid(version):
                 found[key] = version
                 continue
             memory = self._alike.setdefault((*pair, key), {})
@@ -269,11 +270,41 @@ class Pairs:
             if first.api or second.api:
                 self._cache[key] = self._serves(first, one_version, second, other_version)
                 return self._cache[key]
-            context = {**self.situation.context, **{name.partition("@")[0]: version for name, version in beside.items()}}
+            if is_unsaid(one_version) or is_unsaid(other_version):
+                self._cache[key] = self._unsaid(first, one_version, second, other_version)
+                return self._cache[key]
+            known = {name.partition("@")[0]: version for name, version in beside.items() if not is_unsaid(version)}
+            context = {**self.situation.context, **known}
             value = next((version.text for name, version in beside.items() if self.situation.by_key[name].allocates), "")
             found = [self._judge(first, a, second, b, context, pair.place, value) for a in first.standing(one_version) for b in second.standing(other_version)]
             self._cache[key] = merged([item for item in found if item is not None])
         return self._cache[key]
+
+    def _unsaid(self, one: Part, one_version: Version, other: Part, other_version: Version) -> Judgement | None:
+        """A part beside one that comes with the node in a version that nobody says."""
+        if self._in_one_image(one, other):
+            return None
+        carried = one if is_unsaid(one_version) else other
+        agent = agent_of(self.situation, carried)
+        scopes = [scope for a in self._names(one, other) for b in self._names(other, one) for scope in self._scopes(a, one, b, other)]
+        if not any(
+            self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope)
+            for a in self._names(one, other)
+            for b in self._names(other, one)
+            for scope in scopes
+        ):
+            return None
+        question = (
+            f"Which {carried.component} comes with the nodes of pool {carried.pool} at the new {agent.component if agent else 'node'} is not said anywhere. "
+            f"Look it up at the provider, and say it in an overlay (kind bundle, subject {self.situation.provider or 'PROVIDER'}, object {carried.component})."
+        )
+        shown = (f"{one.component} {one_version.release}", f"{other.component} {other_version.release}")
+        return Judgement(*shown, (one.key, other.key), Verdict("unknown", question=question), relied_on=True)
+
+    def _in_one_image(self, one: Part, other: Part) -> bool:
+        """Whether the provider ships two parts together: then that they fit is its business, and only a known conflict counts."""
+        ships = [comes_with_node(self.situation, part) or self.situation.role(part.component) == "node-agent" for part in (one, other)]
+        return bool(one.pool) and one.pool == other.pool and all(ships) and any(comes_with_node(self.situation, part) for part in (one, other))
 
     def _serves(self, one: Part, one_version: Version, other: Part, other_version: Version) -> Judgement | None:
         """An API in use beside what serves it, or no longer does."""
@@ -289,6 +320,7 @@ class Pairs:
         self, one: Part, one_version: Version, other: Part, other_version: Version, context: Mapping[str, Version | None], place: str, value: str
     ) -> Judgement | None:
         judged: list[Judgement] = []
+        together = self._in_one_image(one, other)
         for a in self._names(one, other):
             a_version = self._version_as(one, one_version, a)
             for b in self._names(other, one):
@@ -301,7 +333,7 @@ class Pairs:
                     continue
                 for scope in scopes:
                     verdict = self.matrix.verdict((a, a_version), (b, b_version), scope, context)
-                    relied = not carried and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
+                    relied = not carried and not together and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
                     if carried and verdict.grade != "broken":
                         continue
                     names = [f"{a} {a_version.release}", f"{b} {b_version.release}"]

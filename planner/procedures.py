@@ -12,6 +12,7 @@ from compat.scope import Fit, describe
 from compat.versions import parse
 from planner.apis import gone, has_part, replacement
 from planner.cites import Cites
+from planner.images import is_unsaid
 from planner.journey import Journey, MoveOf, Stage
 from planner.plan import Action
 
@@ -39,13 +40,16 @@ def procedure(journey: Journey, move: MoveOf) -> Procedure:
 
 def fill(template: str, move: MoveOf, versions: Mapping[str, Version]) -> str:
     """Put versions and names into a template; a placeholder without a value stays readable as NAME."""
-    values = {"from": move.start.release, "to": move.end.release, "pool": move.part.pool or "POOL"}
+    to = "the version that comes with the nodes" if is_unsaid(move.end) else move.end.release
+    values = {"from": move.start.release, "to": to, "pool": move.part.pool or "POOL"}
     if move.part.api:
         values |= {"group": move.part.api.group, "kind": move.part.api.kind or "KIND", "resource": move.part.api.kind.lower() or "RESOURCE"}
     for prefix, version in (("from", move.start), ("to", move.end)):
         values[f"{prefix}_minor"] = f"{version.line[0]}.{version.line[1]}"
     for key, version in versions.items():
         component, _, pool = key.partition("@")
+        if is_unsaid(version):
+            continue
         if not pool or pool == move.part.pool or component not in values:
             values[component] = version.release
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[1].upper().replace("-", "_")), template)
@@ -109,7 +113,7 @@ def _pins(journey: Journey, stage: Stage, move: MoveOf, cites: Cites) -> list[Ac
     found = []
     for key, version in stage.after.items():
         component = key.partition("@")[0]
-        if component == move.part.component or key in stage.keys:
+        if component == move.part.component or key in stage.keys or is_unsaid(version):
             continue
         bundled = [claim for claim in matrix.about(move.part.component, "bundle") if claim.object == component and claim.detail.get("role") == "default"]
         before = [claim for claim in bundled if move.start in claim.subject_range]

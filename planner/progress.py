@@ -8,6 +8,7 @@ from typing import Any
 
 from compat import Matrix, Version
 from compat.errors import InputError, printable
+from planner.images import UNSAID
 from planner.parts import ApiUse, Part
 from planner.plan import Change, Plan, Step
 from planner.situation import Situation, resolve
@@ -69,6 +70,8 @@ class Route:
                     known = ", ".join(value.text for value in part.values)
                     raise InputError(f"{printable(part.key)}: cannot go to {printable(change.to)!r}; known: {known}")
                 yield found[0]
+            elif change.to == UNSAID.text:
+                yield UNSAID
             else:
                 yield self.matrix.version(part.component, change.to)
 

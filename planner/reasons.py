@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from compat import Claim, Version
 from compat.verdicts import ORDER
 from planner.cites import Cites
+from planner.images import agent_of, comes_with_node, shipped
 from planner.journey import Journey, MoveOf, Stage
 from planner.judgements import Judgement
 from planner.plan import Reason
@@ -31,6 +32,11 @@ def reasons(journey: Journey, position: int, names: Mapping[int, str], cites: Ci
 def _enables(journey: Journey, position: int, move: MoveOf, names: Mapping[int, str], cites: Cites) -> Reason | None:
     label = _label(move)
     own = journey.stages[position]
+    situation = journey.pairs.situation
+    agent = agent_of(situation, move.part) if comes_with_node(situation, move.part) else None
+    if agent:
+        claims = shipped(situation, move.part, agent, own.after[agent.key])[1]
+        return Reason("rides-along", None, f"{label}: it comes with the nodes, by themselves or by their image", cites(claims))
     if len(own.moves) > 1 and (beside := _worse(journey, own, {**own.after, move.part.key: move.start}, move.part.key)) is not None:
         text = f"{label}: left out of this step, {beside.one} with {beside.other} would be {beside.grade}"
         return Reason("rides-along", None, text, cites(_claims(beside)))

@@ -13,6 +13,9 @@ from planner.solver.reduce import reduce
 __all__ = ["Relaxation", "smallest"]
 
 
+_ALWAYS = -1
+
+
 class Relaxation:
     """A problem whose prohibitions can be lifted claim by claim; costs do not matter in it."""
 
@@ -27,15 +30,21 @@ class Relaxation:
             for claim in claims:
                 forbidden.setdefault((variables, self.claims.index(claim)), set()).add(combination)
         # One table per claim: a value is then left out only if another is no stricter whichever claims are lifted.
+        for (variables, combination), claims in compiled.table_reasons.items():
+            if not claims:  # not a claim's doing: nothing lifts it
+                forbidden.setdefault((variables, _ALWAYS), set()).add(combination)
         owners = list(forbidden)
         free = replace(
             whole,
             tables=tuple(Table(variables, frozenset(forbidden[variables, claim])) for variables, claim in owners),
-            transitions=tuple(
-                Transition(v, i, j)
-                for v, variable in enumerate(whole.variables)
-                for i in range(len(variable.values))
-                for j in range(i + 1, len(variable.values))
+            transitions=(
+                *(
+                    Transition(v, i, j)
+                    for v, variable in enumerate(whole.variables)
+                    for i in range(len(variable.values))
+                    for j in range(i + 1, len(variable.values))
+                ),
+                *(Transition(t.variable, t.start, t.end) for t in whole.transitions if t.end < t.start),
             ),
             landing=tuple((0,) * len(variable.values) for variable in whole.variables),
         )
@@ -63,7 +72,7 @@ class Relaxation:
     def _under(self, enforced: set[int]) -> Problem:
         merged: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
         for table, owner in zip(self._problem.tables, self._owner, strict=True):
-            if owner in enforced:
+            if owner == _ALWAYS or owner in enforced:
                 merged.setdefault(table.variables, set()).update(table.forbidden)
         barred = {hop for hop, claims in self._hops.items() if claims & enforced}
         return reduce(

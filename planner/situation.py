@@ -69,9 +69,14 @@ class Situation:
         return subject.role if subject else ""
 
     @cached_property
+    def provider(self) -> str:
+        """The subject of the provider; empty if there is none."""
+        return _provider(self.matrix, self.state)
+
+    @cached_property
     def offering(self) -> str:
         """The provider, if the knowledge base knows what it offers and it has no version of its own; else the empty string."""
-        name = _provider(self.matrix, self.state)
+        name = self.provider
         return name if name and not self.matrix.releases(name, out_only=False) else ""
 
     @cached_property

@@ -16,6 +16,7 @@ from compat.scope import Scope
 from compat.verdicts import excess
 from planner.aspects import not_served
 from planner.errors import PlanFileError
+from planner.images import UNSAID, agent_of, comes_with_node, is_unsaid, shipped
 from planner.parts import Part
 from planner.situation import ALLOCATION, Situation, resolve
 from planner.state import ClusterState
@@ -109,7 +110,12 @@ class _Replay:
                 turned = yield from self.turn(step, part, change)
                 moved.append((key, here, turned, "allowed"))
                 continue
-            there = self.matrix.version(change["component"], change["to"])
+            brought = comes_with_node(self.situation, part)
+            there = UNSAID if brought and change["to"] == UNSAID.text else self.matrix.version(change["component"], change["to"])
+            if brought:
+                moved.append((key, here, there, "allowed"))
+                self.versions[key] = there
+                continue
             if there <= here:
                 yield f"{step['id']}: {key} does not go forward"
             scopes = self.situation.places(part)
@@ -122,7 +128,16 @@ class _Replay:
             self.versions[key] = there
         if not moved:
             yield f"{step['id']}: moves nothing"
+        yield from self.images(step)
         return moved
+
+    def images(self, step: Mapping[str, Any]) -> Iterator[str]:
+        """What comes with nodes is what their agent's image carries."""
+        for part in self.situation.parts:
+            agent = agent_of(self.situation, part) if comes_with_node(self.situation, part) else None
+            expected = shipped(self.situation, part, agent, self.versions[agent.key])[0] if agent else self.begun[part.key]
+            if comes_with_node(self.situation, part) and self.versions[part.key] != expected:
+                yield f"{step['id']}: {part.key} is at {self.versions[part.key].release}, its nodes bring {expected.release}"
 
     def turn(self, step: Mapping[str, Any], part: Part, change: Mapping[str, str]) -> Generator[str, None, Version]:
         """Change an API in use, or how a pool allocates its GPUs."""
@@ -232,7 +247,7 @@ class _Replay:
                         way = f" [{self.situation.changing[pool].key} {self.allocation(pool)}]" if apart and pool in self.situation.changing else ""
                         found[self.named(one, other) + way, f"{other.key} {self.versions[other.key].release}"] = grade
         for one in parts:
-            for name, grade in self.lone(one) if not one.values else ():
+            for name, grade in self.lone(one) if not (one.values or is_unsaid(self.versions[one.key])) else ():
                 found[f"{one.key} {self.versions[one.key].release}", f"{name} ?"] = grade
         return found
 
@@ -306,7 +321,7 @@ class _Replay:
     def barred(self, part: Part) -> list[Claim]:
         """Claims against the version itself to which a part has moved, or against that of an operand that it ships."""
         here = self.versions[part.key]
-        if here == self.begun[part.key]:
+        if here == self.begun[part.key] or is_unsaid(here):
             return []
         scopes = [self.situation.scope(part.pool)] if part.pool else list(self.situation.cluster_scopes)
         faces = [(name, version) for name, version, _ in self.faces(part, part)]
@@ -314,11 +329,19 @@ class _Replay:
 
     def pair(self, one: Part, other: Part, place: str) -> str | None:
         worst: str | None = None
+        if is_unsaid(self.versions[one.key]) or is_unsaid(self.versions[other.key]):
+            return "unknown" if not self.one_image(one, other) and any(relied for _, relied, _ in self.verdicts(one, other, place)) else None
         for verdict, relied, _ in self.verdicts(one, other, place):
             grade = verdict.grade if relied or verdict.grade == "broken" else None
             if grade is not None and (worst is None or _WORSE[grade] < _WORSE[worst]):
                 worst = grade
         return worst
+
+    def one_image(self, one: Part, other: Part) -> bool:
+        """Whether two parts of a pool come with its nodes together."""
+        brought = [comes_with_node(self.situation, part) for part in (one, other)]
+        agents = [self.situation.role(part.component) == "node-agent" for part in (one, other)]
+        return bool(one.pool) and one.pool == other.pool and any(brought) and all(b or a for b, a in zip(brought, agents, strict=True))
 
     def running(self, part: Part) -> tuple[Version, ...]:
         """All versions that run of a part: its mix until it moves."""
@@ -336,7 +359,7 @@ class _Replay:
             for b, b_version, b_own in self.faces(other, one):
                 for scope in self.scopes(a, one, b, other, place):
                     verdict = self.matrix.verdict((a, a_version), (b, b_version), scope, self.context(one.pool or other.pool))
-                    relied = a_own and b_own and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
+                    relied = a_own and b_own and not self.one_image(one, other) and (self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope))
                     yield verdict, relied, {a: a_version, b: b_version}
 
     def faces(self, part: Part, beside: Part) -> Iterator[tuple[str, Version, bool]]:
