@@ -61,7 +61,21 @@ def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target",
     solution = solve(compiled.problem)
     if solution is not None:
         return _Writer(situation, goal, pairs, compiled, solution, frozenset(accept)).write()
-    return explain_conflict(situation, goal, pairs, compiled, prefer, lambda c, g, s: _Writer(situation, g, pairs, c, s, frozenset(accept)))
+
+    def replan(matrix: Matrix, state: ClusterState, nodes: str) -> Plan | None:
+        return _reach(matrix, state, to, nodes, prefer, frozenset(accept))
+
+    return explain_conflict(situation, goal, pairs, compiled, prefer, lambda c, g, s: _Writer(situation, g, pairs, c, s, frozenset(accept)), replan)
+
+
+def _reach(matrix: Matrix, state: ClusterState, to: str, nodes: str, prefer: str, accept: frozenset[str]) -> Plan | None:
+    """The plan to a goal; None if there is no way."""
+    situation = resolve(matrix, state)
+    goal = make_goal(situation, to, nodes)
+    pairs = Pairs(situation)
+    compiled = compile_problem(situation, goal, pairs, prefer)
+    solution = solve(compiled.problem)
+    return None if solution is None else _Writer(situation, goal, pairs, compiled, solution, accept).write()
 
 
 class _Writer:
