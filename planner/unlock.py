@@ -19,9 +19,9 @@ from planner.state import ClusterState, ComponentState, Pool
 
 __all__ = ["MOST_TRIES", "Replan", "unlocking"]
 
-MOST_TRIES = 24
+MOST_TRIES = 12
 """Plans made to verify changes."""
-_MOST_VALUES = 6
+_MOST_VALUES = 3
 """Other values tried of one word."""
 _MOST_POOLS = 4
 """Pools up to which a change is tried on each pool alone, not only on all that it concerns."""
@@ -153,9 +153,16 @@ class _Trials:
         return word in claim.scope and self.matrix.words.fit({word: claim.scope[word]}, {word: (value,)}).fit is Fit.YES
 
     def values(self, word: str, now: str, first: Iterable[str] = ()) -> list[str]:
-        """Other values of a word: those that claims about the same parties name, then those of the vocabulary."""
+        """Other values of a word: those that claims about the same parties name for this cluster, then those of the vocabulary."""
         pairs = dict.fromkeys((claim.subject, claim.object) for claim in self.core if claim.object)
-        named = [value for one, other in pairs for claim in self.matrix.between(one, other) for value in claim.scope.get(word, ())]
+        common = {key: given for key, given in self.situation.common_scope.items() if key != word}
+        named = [
+            value
+            for one, other in pairs
+            for claim in self.matrix.between(one, other)
+            if self.matrix.words.fit({key: asked for key, asked in claim.scope.items() if key != word}, common).fit is not Fit.NO
+            for value in claim.scope.get(word, ())
+        ]
         known = self.matrix.words.known(word)
         return [value for value in dict.fromkeys((*first, *named, *known)) if value != now][:_MOST_VALUES]
 

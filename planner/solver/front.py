@@ -1,0 +1,415 @@
+"""Every trade-off: the cheapest ways of which none is worse than another in all of the first components of a cost.
+
+The search is that of `planner.solver.search` with sets of costs in the place of single ones. A cost is left out where another one is no
+more in each of the first components (the key) and, where it is equal in these, no more in the rest. Such costs stay so however both
+go on, so nothing that is left out leads to a point of the front. What is known of each component's least cost to go, and of the points
+found before, prunes what cannot lead to a new one.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+from planner.solver.order import canonical
+from planner.solver.parts import Part, backward, core_ways, difference, narrowed, ways
+from planner.solver.problem import Move, Problem, State, least_unit, pack, unpack
+from planner.solver.search import Solution, solve
+from planner.solver.splitting import split
+
+__all__ = ["Front", "front"]
+
+EFFORT = 1_500_000
+"""Costs that are looked at before the search gives up."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """Ways that trade one component of a cost for another."""
+
+    solutions: tuple[Solution, ...]
+    """By cost, least first. Each is the cheapest in the rest among those with its key."""
+    complete: bool
+    """Whether these are all. Else they are those that come first in some order of the components."""
+
+
+def front(problem: Problem, components: int, effort: int = EFFORT) -> Front:
+    """Find the Pareto front over the first *components* of a cost.
+
+    Raises:
+        ValueError: if a group moves for nothing.
+    """
+    known: dict[int, Solution] = {}
+    base = tuple(range(components))
+    for order in [(first, *(other for other in base if other != first)) for first in base]:
+        solution = _least(problem, order)
+        if solution is None:
+            return Front((), True)
+        known.setdefault(pack(solution.cost), solution)
+    try:
+        found = _Search(problem, components, known, effort).run()
+    except _TooMuchError:
+        for order in permutations(base):
+            solution = _least(problem, order)
+            if solution is not None:
+                known.setdefault(pack(solution.cost), solution)
+        return Front(tuple(known[cost] for cost in sorted(known)), False)
+    everything = {**found, **known}
+    return Front(tuple(everything[cost] for cost in sorted(everything)), True)
+
+
+def _least(problem: Problem, order: tuple[int, ...]) -> Solution | None:
+    """The cheapest way if the first components of a cost matter in another order."""
+    if order == tuple(range(len(order))):
+        return solve(problem)
+    full = (*order, *range(len(order), problem.width))
+    memory: dict[int, int] = {}
+
+    def turned(cost: int) -> int:
+        if cost not in memory:
+            vector = unpack(cost, problem.width)
+            memory[cost] = pack(vector[component] for component in full)
+        return memory[cost]
+
+    solution = solve(
+        replace(
+            problem,
+            tables=tuple(
+                replace(table, entry={c: turned(p) for c, p in table.entry.items()}, landing={c: turned(p) for c, p in table.landing.items()})
+                for table in problem.tables
+            ),
+            transitions=tuple(replace(item, cost=turned(item.cost)) for item in problem.transitions),
+            groups=tuple(replace(group, cost=turned(group.cost)) for group in problem.groups),
+            landing=tuple(tuple(map(turned, costs)) for costs in problem.landing),
+        )
+    )
+    if solution is None:
+        return None
+    vector = tuple(cost for _, cost in sorted(zip(full, solution.cost, strict=True)))
+    return replace(solution, cost=vector, bound=vector)
+
+
+class _TooMuchError(Exception):
+    """The search is over its effort."""
+
+
+class _Keys:
+    """Compares packed costs by their first components."""
+
+    def __init__(self, width: int, components: int) -> None:
+        self.components = components
+        self._one = least_unit(1)
+        self._bits = self._one.bit_length() - 1
+        self.shift = self._bits * (width - components)
+        self._guard = sum(1 << (self._bits * place + self._bits - 1) for place in range(components))
+
+    def below(self, one: int, other: int) -> bool:
+        """Whether one key is no more than another in each component; a borrow shows in the guard bit of its field."""
+        return ((other | self._guard) - one) & self._guard == self._guard
+
+    def stands_for(self, one: int, other: int) -> bool:
+        """Whether a cost makes another one needless."""
+        key, against = one >> self.shift, other >> self.shift
+        return one <= other if key == against else self.below(key, against)
+
+    def each(self, cost: int) -> Iterable[int]:
+        """The components of a key, one by one, as costs."""
+        key = cost >> self.shift
+        for place in range(self.components):
+            yield key & ((self._one - 1) << (self._bits * place))
+
+    def add(self, found: list[int], cost: int) -> bool:
+        """Add a cost to those of which none makes another needless; False if it is needless itself."""
+        if any(self.stands_for(other, cost) for other in found):
+            return False
+        found[:] = [other for other in found if not self.stands_for(cost, other)]
+        found.append(cost)
+        return True
+
+
+class _Branch(Part):
+    """A component, with a set of costs for every combination of values."""
+
+    def __init__(self, problem: Problem, variables: tuple[int, ...], core: Part, keys: _Keys) -> None:
+        super().__init__(problem, variables, core.variables)
+        self.keys = keys
+        self.costs: list[dict[State, tuple[int, ...]]] = []
+        self.known: list[int] = []
+        """Keys that this component alone must not reach: where what is known already is no more."""
+        self._numbers: dict[object, int] = {}
+        self._carried: dict[tuple[int, State, State], int | None] = {}
+        self._bounds: dict[tuple[int, State], int | None] = {}
+        relaxed = narrowed(self, core)
+        self._narrow = tuple(self.near.index(v) for v in relaxed.near)
+        self._togo = _ideal(keys, *ways(relaxed, core))
+        self.least = self._togo.get((tuple(problem.start[v] for v in relaxed.near), self.start))
+        """Least key, component by component; None if there is no way."""
+        self.effort = 0
+
+    def number(self, costs: dict[State, tuple[int, ...]]) -> int:
+        """Number of a table of costs."""
+        key = tuple(sorted(costs.items()))
+        if key not in self._numbers:
+            self._numbers[key] = len(self.costs)
+            self.costs.append(costs)
+        return self._numbers[key]
+
+    def rest(self, state: State, near: State) -> int | None:
+        """Least key still to come."""
+        return self._togo.get((tuple(near[position] for position in self._narrow), state))
+
+    def close(self, costs: dict[State, tuple[int, ...]], near: State) -> dict[State, tuple[int, ...]]:
+        """All costs of every combination that own moves reach while the core stays where it is."""
+        heap = [(cost, state) for state, several in costs.items() for cost in several]
+        heapq.heapify(heap)
+        done: dict[State, list[int]] = {}
+        row = self.entering(near)
+        stands_for, shift, below = self.keys.stands_for, self.keys.shift, self.keys.below
+        while heap:
+            # costs come in lexicographic order, so none that comes later makes an earlier one needless
+            cost, state = heapq.heappop(heap)
+            here = done.get(state, ())
+            if any(stands_for(other, cost) for other in here) or (rest := self.rest(state, near)) is None:
+                continue
+            if any(below(known, (cost >> shift) + rest) for known in self.known):
+                continue
+            done.setdefault(state, []).append(cost)
+            self.effort += 1
+            for after, price, mask in self.moves(state):
+                if (entered := row(after)) is None:
+                    continue
+                total = cost + price + entered[mask]
+                if not any(stands_for(other, total) for other in done.get(after, ())):
+                    heapq.heappush(heap, (total, after))
+        return {state: tuple(several) for state, several in done.items()}
+
+    def enter(self, number: int, near: State, there: State) -> dict[State, tuple[int, ...]]:
+        """Costs right after a move of the core, before any move here."""
+        return {
+            state: tuple(cost + price for cost in several)
+            for state, several in self.costs[number].items()
+            if (price := self.entry(state, near, state, there)) is not None
+        }
+
+    def carry(self, number: int, near: State, there: State) -> int | None:
+        """Number of the table after a move of the core; None if no combination survives it."""
+        if near == there:
+            return number
+        key = (number, near, there)
+        if key not in self._carried:
+            closed = self.close(self.enter(number, near, there), there)
+            self._carried[key] = self.number(closed) if closed else None
+        return self._carried[key]
+
+    def bound(self, number: int, near: State) -> int | None:
+        """Least key of all ways, component by component."""
+        key = (number, near)
+        if key not in self._bounds:
+            shift = self.keys.shift
+            totals = [
+                (cost >> shift) + rest for s, several in self.costs[number].items() if (rest := self.rest(s, near)) is not None for cost in several
+            ]
+            self._bounds[key] = sum(map(min, zip(*(self.keys.each(total << shift) for total in totals), strict=True))) if totals else None
+        return self._bounds[key]
+
+    def ends(self, number: int, near: State) -> list[int]:
+        """Costs of ending with the core where it is."""
+        found: list[int] = []
+        for state, several in self.costs[number].items():
+            if (last := self.ending(state, near)) is not None:
+                for cost in several:
+                    self.keys.add(found, cost + last)
+        return sorted(found)
+
+
+def _ideal(keys: _Keys, goals: dict, edges: dict) -> dict:  # type: ignore[type-arg]  # nodes of the core alone or of a component
+    """Least key to go, component by component: no way may be that good in all of them."""
+    found: dict[object, int] = {}
+    for component in range(keys.components):
+
+        def only(cost: int, place: int = component) -> int:
+            return tuple(keys.each(cost))[place]
+
+        least = backward({node: only(last) for node, last in goals.items()}, {node: [(b, only(p)) for b, p in into] for node, into in edges.items()})
+        for node, cost in least.items():
+            found[node] = found.get(node, 0) + cost
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    core: State
+    spent: int
+    tables: tuple[int, ...]
+    before: int
+    """Number of the node that it comes from; -1: none."""
+
+
+class _Search:
+    def __init__(self, problem: Problem, components: int, known: dict[int, Solution], effort: int) -> None:
+        core, parts = split(problem)
+        self.problem = problem
+        self.keys = _Keys(problem.width, components)
+        self.core = Part(problem, core, ())
+        self.parts = [_Branch(problem, variables, self.core, self.keys) for variables in parts]
+        self.togo: dict[State, int] = _ideal(self.keys, *core_ways(self.core))
+        self.known = [cost >> self.keys.shift for cost in known]
+        """Keys of which the cheapest ways are known."""
+        self.found: list[int] = []
+        self.origin: dict[int, tuple[int, tuple[int, ...]]] = {}
+        """Cost found -> node where its way ends, and what each component adds to it."""
+        self.nodes: list[_Node] = []
+        self.effort = effort
+
+    def run(self) -> dict[int, Solution]:
+        """All points beyond the known ones."""
+        start = self.core.start
+        least = [part.least for part in self.parts]
+        if start not in self.togo or None in least:
+            return {}
+        total = self.togo[start] + sum(item for item in least if item is not None)
+        for part in self.parts:
+            others = total - (part.least or 0)
+            part.known = [key - others for key in self.known if self.keys.below(others, key)]
+        tables = tuple(part.number(part.close({part.start: (0,)}, part.look(start))) for part in self.parts)
+        heap: list[tuple[int, int]] = []
+        self._push(heap, _Node(start, 0, tables, -1))
+        settled: dict[State, list[_Node]] = {}
+        while heap:
+            _, number = heapq.heappop(heap)
+            node = self.nodes[number]
+            if self._is_needless(node) or any(self._stands_for(other, node) for other in settled.get(node.core, ())):
+                continue
+            settled.setdefault(node.core, []).append(node)
+            self._end(node, number)
+            for after, price, _ in self.core.moves(node.core):
+                entered = self.core.entry(node.core, (), after, ())
+                carried = None if entered is None else self._carry(node, after)
+                if entered is not None and carried is not None:
+                    self._push(heap, _Node(after, node.spent + price + entered, carried, number))
+            if len(self.nodes) + sum(part.effort for part in self.parts) > self.effort:
+                raise _TooMuchError
+        return {cost: self._solution(cost) for cost in self.found}
+
+    def _push(self, heap: list[tuple[int, int]], node: _Node) -> None:
+        bound = self._bound(node)
+        if bound is not None and not self._is_needless(node):
+            self.nodes.append(node)
+            heapq.heappush(heap, (bound, len(self.nodes) - 1))
+
+    def _bound(self, node: _Node) -> int | None:
+        """Least key of all ways through a node, component by component."""
+        total = self.togo.get(node.core)
+        if total is None:
+            return None
+        total += node.spent >> self.keys.shift
+        for part, table in zip(self.parts, node.tables, strict=True):
+            least = part.bound(table, part.look(node.core))
+            if least is None:
+                return None
+            total += least
+        return total
+
+    def _is_needless(self, node: _Node) -> bool:
+        """Whether every way through a node is no better than one that is known; of the found ones a cheaper twin may still come."""
+        bound = self._bound(node)
+        if bound is None or any(self.keys.below(known, bound) for known in self.known):
+            return True
+        return any((key := cost >> self.keys.shift) != bound and self.keys.below(key, bound) for cost in self.found)
+
+    def _carry(self, node: _Node, after: State) -> tuple[int, ...] | None:
+        carried = []
+        for part, table in zip(self.parts, node.tables, strict=True):
+            following = part.carry(table, part.look(node.core), part.look(after))
+            if following is None:
+                return None
+            carried.append(following)
+        return tuple(carried)
+
+    def _stands_for(self, one: _Node, other: _Node) -> bool:
+        """Whether whatever can follow *other* can follow *one* at no higher cost."""
+        stands_for = self.keys.stands_for
+        if not stands_for(one.spent, other.spent):
+            return False
+        for part, mine, theirs in zip(self.parts, one.tables, other.tables, strict=True):
+            if mine != theirs:
+                costs = part.costs[mine]
+                if any(not any(stands_for(own, cost) for own in costs.get(s, ())) for s, several in part.costs[theirs].items() for cost in several):
+                    return False
+        return True
+
+    def _end(self, node: _Node, number: int) -> None:
+        """Note what it costs to end at a node, for all combinations of what the components add."""
+        last = self.core.ending(node.core, ())
+        if last is None:
+            return
+        sums: dict[int, tuple[int, ...]] = {node.spent + last: ()}
+        for part, table in zip(self.parts, node.tables, strict=True):
+            kept: list[int] = []
+            following: dict[int, tuple[int, ...]] = {}
+            for total, chosen in sums.items():
+                for cost in part.ends(table, part.look(node.core)):
+                    if self.keys.add(kept, total + cost):
+                        following[total + cost] = (*chosen, cost)
+                        self.effort -= 1
+            sums = {cost: following[cost] for cost in kept}
+        for cost, chosen in sorted(sums.items()):
+            key = cost >> self.keys.shift
+            if not any(self.keys.below(known, key) for known in self.known) and self.keys.add(self.found, cost):
+                self.origin[cost] = (number, chosen)
+
+    # -- the way found, step by step
+
+    def _solution(self, cost: int) -> Solution:
+        number, chosen = self.origin[cost]
+        path: list[_Node] = []
+        while number >= 0:
+            path.insert(0, self.nodes[number])
+            number = self.nodes[number].before
+        segments: list[list[Move]] = [[] for _ in path]
+        for index, (part, share) in enumerate(zip(self.parts, chosen, strict=True)):
+            for place, found in enumerate(_trace(part, [part.look(node.core) for node in path], [node.tables[index] for node in path], share)):
+                segments[place].extend(found)
+        moves: list[Move] = []
+        for place, node in enumerate(path):
+            moves.extend(segments[place])
+            if place + 1 < len(path):
+                moves.append(difference(self.core.variables, node.core, path[place + 1].core))
+        vector = unpack(cost, self.problem.width)
+        return Solution(canonical(self.problem, moves), vector, vector, len(self.nodes))
+
+
+def _trace(part: _Branch, views: Sequence[State], tables: Sequence[int], share: int) -> list[list[Move]]:
+    """Moves of one component along a core path that add up to *share*, each as late as that allows."""
+    segments: list[list[Move]] = [[] for _ in views]
+    last = len(views) - 1
+    state, cost = min(
+        (state, cost)
+        for state, several in part.costs[tables[last]].items()
+        for cost in several
+        if (ending := part.ending(state, views[last])) is not None and cost + ending == share
+    )
+    for place in range(last, -1, -1):
+        while (before := _predecessor(part, tables[place], state, cost, views[place])) is not None:
+            segments[place].insert(0, difference(part.variables, before[0], state))
+            state, cost = before
+        if place and views[place - 1] != views[place]:
+            entered = part.entry(state, views[place - 1], state, views[place])
+            if entered is None or cost - entered not in part.costs[tables[place - 1]].get(state, ()):
+                raise AssertionError("a cost without a way that leads to it")
+            cost -= entered
+    return segments
+
+
+def _predecessor(part: _Branch, table: int, state: State, cost: int, near: State) -> tuple[State, int] | None:
+    """State and cost from which a move reaches *state* at *cost*, if there is one."""
+    entered = part.entering(near)(state)
+    if entered is None:
+        return None
+    for before, several in sorted(part.costs[table].items()):
+        for after, price, mask in part.moves(before) if min(several) < cost else ():
+            if after == state and cost - price - entered[mask] in several:
+                return before, cost - price - entered[mask]
+    return None
