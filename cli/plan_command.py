@@ -59,6 +59,14 @@ def plan(
     ] = NodesAt.target,
     prefer: Annotated[Prefer, typer.Option("--prefer", help="What to save first.")] = Prefer.drains,
     accept: Annotated[list[str] | None, typer.Option("--accept", metavar="ID", help="Accept the risk of an unknown pair by its id. Repeatable.")] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option("--explain", metavar="STEP", help="Explain one step: what forces it, what it waits for, what it enables, why it lands where it does."),
+    ] = None,
+    alternatives: Annotated[
+        bool, typer.Option("--alternatives", help="Show every plan that no other one beats in unknown pairs, drains, steps and where nodes end.")
+    ] = False,
+    choose: Annotated[str | None, typer.Option("--choose", metavar="ID", help="Print this plan of --alternatives, such as a3.")] = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Format of the plan.")] = Format.table,
     output_file: OutputFile = None,
     export_problem: Annotated[
@@ -97,12 +105,19 @@ def plan(
 
         compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value)
         write_out(json.dumps(problem_document(compiled), indent=1) + "\n", export_problem)
-    found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or ())
+    question = {"nodes": nodes_at.value, "prefer": prefer.value, "accept": accept or ()}
+    if alternatives or choose is not None or explain is not None:
+        from cli.plan_views import view
+
+        found, text = view(matrix, cluster, to, question, output, explain=explain, alternatives=alternatives, choose=choose)
+    else:
+        found = make_plan(matrix, cluster, to, **question)  # type: ignore[arg-type]  # the options above
+        text = render(found, output)
     asked = {pair.id for pair in found.open_pairs}
     for name in accept or ():
         if name not in asked:
             typer.echo(f"compat: --accept {printable(name)}: this plan holds at no such pair; it changes nothing", err=True)
-    write_out(render(found, output), output_file)
+    write_out(text, output_file)
     raise typer.Exit(found.exit_code)
 
 

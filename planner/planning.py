@@ -22,7 +22,7 @@ from planner.situation import Situation, resolve
 from planner.solver import Solution, solve
 from planner.state import ClusterState
 
-__all__ = ["compile_for", "plan"]
+__all__ = ["compile_for", "plan", "trip", "written"]
 
 _HEADLINE = ("os", "provider")
 
@@ -54,18 +54,33 @@ def plan(matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target",
     Raises:
         InputError: if state or goal cannot be used.
     """
+    return trip(matrix, state, to, nodes=nodes, prefer=prefer, accept=accept)[0]
+
+
+def trip(
+    matrix: Matrix, state: ClusterState, to: str, *, nodes: str = "target", prefer: str = "fewest-drains", accept: Iterable[str] = ()
+) -> tuple[Plan, Journey]:
+    """As `plan`, with the states that the plan goes through."""
     situation = resolve(matrix, state)
     goal = make_goal(situation, to, nodes)
     pairs = Pairs(situation)
     compiled = compile_problem(situation, goal, pairs, prefer)
     solution = solve(compiled.problem)
+    accepted = frozenset(accept)
     if solution is not None:
-        return _Writer(situation, goal, pairs, compiled, solution, frozenset(accept)).write()
+        writer = _Writer(situation, goal, pairs, compiled, solution, accepted)
+        return writer.write(), writer.journey
+    tried: list[_Writer] = []
+
+    def nearer(compiled: Compiled, goal: Goal, solution: Solution) -> _Writer:
+        tried.append(_Writer(situation, goal, pairs, compiled, solution, accepted))
+        return tried[-1]
 
     def replan(matrix: Matrix, state: ClusterState, nodes: str) -> Plan | None:
-        return _reach(matrix, state, to, nodes, prefer, frozenset(accept))
+        return _reach(matrix, state, to, nodes, prefer, accepted)
 
-    return explain_conflict(situation, goal, pairs, compiled, prefer, lambda c, g, s: _Writer(situation, g, pairs, c, s, frozenset(accept)), replan)
+    found = explain_conflict(situation, goal, pairs, compiled, prefer, nearer, replan)
+    return found, tried[-1].journey if tried else Journey(pairs, ())
 
 
 def _reach(matrix: Matrix, state: ClusterState, to: str, nodes: str, prefer: str, accept: frozenset[str]) -> Plan | None:
@@ -76,6 +91,11 @@ def _reach(matrix: Matrix, state: ClusterState, to: str, nodes: str, prefer: str
     compiled = compile_problem(situation, goal, pairs, prefer)
     solution = solve(compiled.problem)
     return None if solution is None else _Writer(situation, goal, pairs, compiled, solution, accept).write()
+
+
+def written(situation: Situation, goal: Goal, pairs: Pairs, compiled: Compiled, solution: Solution, accept: Iterable[str] = ()) -> Plan:
+    """Write down a way that was found for a compiled problem, as `plan` does."""
+    return _Writer(situation, goal, pairs, compiled, solution, frozenset(accept)).write()
 
 
 class _Writer:

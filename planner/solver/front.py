@@ -35,12 +35,24 @@ class Front:
     """Whether these are all. Else they are those that come first in some order of the components."""
 
 
-def front(problem: Problem, components: int, effort: int = EFFORT) -> Front:
+def front(problem: Problem, components: int, beside: Iterable[Sequence[int]] = (), effort: int = EFFORT) -> Front:
     """Find the Pareto front over the first *components* of a cost.
+
+    Args:
+        problem: what is to be solved.
+        components: how many components of a cost are traded for each other.
+        beside: keys of ways that are there anyhow: what is no better than one of them in any component is left out.
+        effort: costs that are looked at before the search gives up.
 
     Raises:
         ValueError: if a group moves for nothing.
     """
+    others = [tuple(key) for key in beside]
+
+    def wanted(solutions: dict[int, Solution]) -> tuple[Solution, ...]:
+        kept = (solutions[cost] for cost in sorted(solutions))
+        return tuple(item for item in kept if not any(all(x <= y for x, y in zip(key, item.cost, strict=False)) for key in others))
+
     known: dict[int, Solution] = {}
     base = tuple(range(components))
     for order in [(first, *(other for other in base if other != first)) for first in base]:
@@ -49,15 +61,14 @@ def front(problem: Problem, components: int, effort: int = EFFORT) -> Front:
             return Front((), True)
         known.setdefault(pack(solution.cost), solution)
     try:
-        found = _Search(problem, components, known, effort).run()
+        found = _Search(problem, components, [*(unpack(cost, problem.width)[:components] for cost in known), *others], effort).run()
     except _TooMuchError:
         for order in permutations(base):
             solution = _least(problem, order)
             if solution is not None:
                 known.setdefault(pack(solution.cost), solution)
-        return Front(tuple(known[cost] for cost in sorted(known)), False)
-    everything = {**found, **known}
-    return Front(tuple(everything[cost] for cost in sorted(everything)), True)
+        return Front(wanted(known), False)
+    return Front(wanted({**found, **known}), True)
 
 
 def _least(problem: Problem, order: tuple[int, ...]) -> Solution | None:
@@ -208,9 +219,7 @@ class _Branch(Part):
         key = (number, near)
         if key not in self._bounds:
             shift = self.keys.shift
-            totals = [
-                (cost >> shift) + rest for s, several in self.costs[number].items() if (rest := self.rest(s, near)) is not None for cost in several
-            ]
+            totals = [(cost >> shift) + rest for s, several in self.costs[number].items() if (rest := self.rest(s, near)) is not None for cost in several]
             self._bounds[key] = sum(map(min, zip(*(self.keys.each(total << shift) for total in totals), strict=True))) if totals else None
         return self._bounds[key]
 
@@ -248,15 +257,15 @@ class _Node:
 
 
 class _Search:
-    def __init__(self, problem: Problem, components: int, known: dict[int, Solution], effort: int) -> None:
+    def __init__(self, problem: Problem, components: int, known: Iterable[Sequence[int]], effort: int) -> None:
         core, parts = split(problem)
         self.problem = problem
         self.keys = _Keys(problem.width, components)
         self.core = Part(problem, core, ())
         self.parts = [_Branch(problem, variables, self.core, self.keys) for variables in parts]
         self.togo: dict[State, int] = _ideal(self.keys, *core_ways(self.core))
-        self.known = [cost >> self.keys.shift for cost in known]
-        """Keys of which the cheapest ways are known."""
+        self.known = [pack(key) for key in known]
+        """Keys to which no other way is wanted."""
         self.found: list[int] = []
         self.origin: dict[int, tuple[int, tuple[int, ...]]] = {}
         """Cost found -> node where its way ends, and what each component adds to it."""

@@ -26,8 +26,8 @@ BAN = """- id: {id}
 """
 
 
-def ban(name: str, *, versions: str = "", object: str = "kubernetes", object_versions: str = "==1.4.*", scope: str = "{}") -> tuple[str, str]:
-    return name, BAN.format(id=name, versions=versions, object=object, object_versions=object_versions, scope=scope)
+def ban(name: str, *, versions: str = "", target: str = "kubernetes", object_versions: str = "==1.4.*", scope: str = "{}") -> tuple[str, str]:
+    return name, BAN.format(id=name, versions=versions, object=target, object_versions=object_versions, scope=scope)
 
 
 def load(folder: Path, bans: dict[str, str], without: str = "") -> Matrix:
@@ -120,7 +120,7 @@ def test_provider_and_feature(small_copy: Path) -> None:
 def test_nodes_that_may_stay_behind(small_copy: Path) -> None:
     """A runtime that no kubelet of the target goes with: the control plane still gets there if nodes need not."""
     bans = dict(
-        [ban("no-3", object="runtime", object_versions=">=3", versions=">=10"), ban("no-new-kubelet", object="kubelet", object_versions=">=1.4", versions="")]
+        [ban("no-3", target="runtime", object_versions=">=3", versions=">=10"), ban("no-new-kubelet", target="kubelet", object_versions=">=1.4", versions="")]
     )
     lines = unlocked(small_copy, bans, state(components={"operator": "10.0.0"}))
     assert "nodes may end on any version that is still supported (--nodes-at supported)" in lines
