@@ -61,7 +61,7 @@ def points(found: Alternatives) -> set[Point]:
 
 def check(matrix: Matrix, state: ClusterState, to: str, found: Alternatives, **question: str) -> None:
     """Each plan is sound, has the counts that are said of it, and is given by its flags; the first is the plan that the question gives."""
-    assert found.alternatives[0].plan == found.recommended == plan(matrix, state, to, **question)  # type: ignore[arg-type]
+    assert found.alternatives[0].plan == found.recommended == plan(matrix, state, to, **question)
     assert [one.id for one in found.alternatives] == [f"a{number + 1}" for number in range(len(found.alternatives))]
     for one in found.alternatives:
         assert validate(matrix, json.loads(one.plan.to_json())) == []
