@@ -21,7 +21,7 @@ from planner.solver.splitting import split
 
 __all__ = ["Front", "front"]
 
-EFFORT = 1_500_000
+EFFORT = 300_000
 """Costs that are looked at before the search gives up."""
 
 
@@ -173,28 +173,45 @@ class _Branch(Part):
 
     def close(self, costs: dict[State, tuple[int, ...]], near: State) -> dict[State, tuple[int, ...]]:
         """All costs of every combination that own moves reach while the core stays where it is."""
-        heap = [(cost, state) for state, several in costs.items() for cost in several]
-        heapq.heapify(heap)
-        done: dict[State, list[int]] = {}
+        best: dict[State, list[int]] = {}
+        heap: list[tuple[int, State]] = []
         row = self.entering(near)
-        stands_for, shift, below = self.keys.stands_for, self.keys.shift, self.keys.below
+        add, shift, below = self.keys.add, self.keys.shift, self.keys.below
+        limits = self.known
+
+        def reach(cost: int, state: State) -> None:
+            """Note a cost, unless another one makes it needless or all that can follow is known already."""
+            several = best.get(state)
+            if several is None:
+                rest = self.rest(state, near)
+                if rest is None:
+                    best[state] = [-1]  # makes everything needless
+                    return
+                if not any(below(known, (cost >> shift) + rest) for known in limits):
+                    best[state] = [cost]
+                    heapq.heappush(heap, (cost, state))
+            elif cost not in several and add(several, cost):
+                rest = self.rest(state, near)
+                if rest is None or any(below(known, (cost >> shift) + rest) for known in limits):
+                    several.remove(cost)
+                else:
+                    heapq.heappush(heap, (cost, state))
+
+        for state, given in costs.items():
+            for cost in given:
+                reach(cost, state)
+        done: dict[State, tuple[int, ...]] = {}
         while heap:
-            # costs come in lexicographic order, so none that comes later makes an earlier one needless
             cost, state = heapq.heappop(heap)
-            here = done.get(state, ())
-            if any(stands_for(other, cost) for other in here) or (rest := self.rest(state, near)) is None:
-                continue
-            if any(below(known, (cost >> shift) + rest) for known in self.known):
-                continue
-            done.setdefault(state, []).append(cost)
+            if cost not in best[state]:
+                continue  # a better one came later
+            done[state] = (*done.get(state, ()), cost)
             self.effort += 1
             for after, price, mask in self.moves(state):
-                if (entered := row(after)) is None:
-                    continue
-                total = cost + price + entered[mask]
-                if not any(stands_for(other, total) for other in done.get(after, ())):
-                    heapq.heappush(heap, (total, after))
-        return {state: tuple(several) for state, several in done.items()}
+                entered = row(after)
+                if entered is not None:
+                    reach(cost + price + entered[mask], after)
+        return done
 
     def enter(self, number: int, near: State, there: State) -> dict[State, tuple[int, ...]]:
         """Costs right after a move of the core, before any move here."""
