@@ -177,11 +177,15 @@ def _trades(recommended: Plan, other: Plan) -> str:
         if difference:
             words = f"{abs(difference)} {'more' if difference > 0 else 'fewer'} {noun}{'' if abs(difference) == 1 else 's'}"
             (more if difference > 0 else less).append(words)
-    price = " for ".join(" and ".join(words) for words in (less, more) if words) or "the same counts"
+    price = " for ".join(_joined(words) for words in (less, more) if words) or "the same counts"
     known = {(pair.a, pair.b) for pair in recommended.open_pairs}
     fresh = list(dict.fromkeys(f"{pair.a} with {pair.b}" for pair in other.open_pairs if (pair.a, pair.b) not in known))
     notes = [f"nothing vouches for {_listed(fresh)}"] if fresh else []
     return "; ".join([price, *notes, *_ends(recommended, other)])
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _ends(recommended: Plan, other: Plan) -> list[str]:

@@ -148,3 +148,17 @@ def test_random_bans(small_copy: Path, seed: int) -> None:
     for name in found.conflict.claims:
         opens = plan(load(small_copy, bans, without=name), ClusterState.from_value(state()), "1.4").status != "impossible"
         assert opens == any(f"({name})" in line for line in lines)
+
+
+def test_nodes_with_cgroup_v1(real: Matrix) -> None:
+    """From 1.35 the kubelet does not start on cgroup v1: what helps is to move that pool to v2, and no pool that is there already is named."""
+    pool = "nodes: 2, kubelet: 1.34.5, os: ubuntu-22.04, gpu: {per_node: 0}"
+    given = f"kubernetes: 1.34.5\npools: [{{name: old, cgroup: v1, {pool}}}, {{name: new, cgroup: v2, {pool}}}]"
+    found = plan(real, ClusterState.parse(given), "1.35")
+    assert found.conflict is not None
+    assert found.conflict.claims == ("kubelet-1.35-needs-cgroup-v2",)
+    lines = [text.partition(" (verified")[0] for text in found.conflict.unlock]
+    assert "pool old with cgroup v2" in lines
+    assert not any("new with" in line for line in lines)
+    moved = plan(real, ClusterState.parse(given.replace("v1", "v2")), "1.35")
+    assert any(text.startswith(f"pool old with cgroup v2 (verified: then {moved.status} in {moved.cost.steps} step") for text in found.conflict.unlock)
