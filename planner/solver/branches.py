@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
+from itertools import product
 
-from planner.solver.parts import Part, backward, difference, narrowed, ways
+from planner.solver.parts import Part, backward, difference
 from planner.solver.problem import Move, Problem, State, least_unit
 
-__all__ = ["Branch", "Keys", "ideal", "trace"]
+__all__ = ["Branch", "Keys", "core_ways", "ideal", "trace"]
+
+_BOUND_LIMIT = 400
+"""Largest number of combinations of a component and the core variables that its bound looks at."""
 
 
 class Keys:
@@ -57,9 +61,9 @@ class Branch(Part):
         self._numbers: dict[object, int] = {}
         self._carried: dict[tuple[int, State, State], int | None] = {}
         self._bounds: dict[tuple[int, State], int | None] = {}
-        relaxed = narrowed(self, core)
+        relaxed = _narrowed(self, core)
         self._narrow = tuple(self.near.index(v) for v in relaxed.near)
-        self._togo = ideal(keys, *ways(relaxed, core))
+        self._togo = ideal(keys, *_ways(relaxed, core))
         self.least = self._togo.get((tuple(problem.start[v] for v in relaxed.near), self.start))
         """Least key, component by component; None if there is no way."""
         self.effort = 0
@@ -153,6 +157,79 @@ class Branch(Part):
                 for cost in several:
                     self.keys.add(found, cost + last)
         return sorted(found)
+
+
+def _narrowed(part: Part, core: Part) -> Part:
+    """The same part beside as many variables of the core as keep the table of its ways small, small domains first."""
+    total = part.problem.size(part.variables)
+    chosen: list[int] = []
+    for variable in sorted(part.near, key=lambda v: (len(part.problem.variables[v].values), v)):
+        total *= len(part.problem.variables[variable].values)
+        if total <= _BOUND_LIMIT or not chosen:
+            chosen.append(variable)
+    found = Part(part.problem, part.variables, tuple(variable for variable in core.variables if variable in chosen))
+    found._moves = part._moves  # the same moves, found once
+    found.view = tuple(core.variables.index(v) for v in found.near)
+    return found
+
+
+_Edges = dict[tuple[State, State], list[tuple[tuple[State, State], int]]]
+
+
+def _ways(part: Part, core: Part) -> tuple[dict[tuple[State, State], int], _Edges]:
+    """Goals of *part* with what ending there costs, and all moves by where they lead, if the core may move as it likes and for nothing."""
+    start = (tuple(part.problem.start[v] for v in part.near), part.start)
+    order, seen = [start], {start}
+    jumps: dict[State, list[State]] = {}
+    edges: _Edges = {}
+    for near, state in order:
+        if near not in jumps:
+            jumps[near] = _jumps(part.near, near, core)
+        row = part.entering(near)
+        following = [((near, after), price + entered[mask]) for after, price, mask in part.moves(state) if (entered := row(after)) is not None]
+        following += [((there, state), cost) for there in jumps[near] if (cost := part.entry(state, near, state, there)) is not None]
+        for node, price in following:
+            edges.setdefault(node, []).append(((near, state), price))
+            if node not in seen:
+                seen.add(node)
+                order.append(node)
+    goals = {
+        (near, state): last
+        for near, state in order
+        if all((goal := part.problem.goal[v]) is None or value in goal for v, value in zip(part.near, near, strict=True))
+        and (last := part.ending(state, near)) is not None
+    }
+    return goals, edges
+
+
+def _jumps(variables: tuple[int, ...], near: State, core: Part) -> list[State]:
+    """Where one move of the core can take a few of its variables."""
+    place = {variable: index for index, variable in enumerate(variables)}
+    found: dict[State, None] = {}
+    for group in core.problem.groups:
+        inside = [variable for variable in group.variables if variable in place]
+        choices = [[near[place[v]], *(end for end, _ in core.steps.get((v, near[place[v]]), ()))] for v in inside]
+        for combination in product(*choices):
+            after = list(near)
+            for variable, value in zip(inside, combination, strict=True):
+                after[place[variable]] = value
+            if tuple(after) != near:
+                found[tuple(after)] = None
+    return list(found)
+
+
+def core_ways(core: Part) -> tuple[dict[State, int], dict[State, list[tuple[State, int]]]]:
+    """Goals of the core alone with what ending there costs, and its moves by where they lead."""
+    order, seen = [core.start], {core.start}
+    edges: dict[State, list[tuple[State, int]]] = {}
+    for state in order:
+        for after, price, _ in core.moves(state):
+            if (entered := core.entry(state, (), after, ())) is not None:
+                edges.setdefault(after, []).append((state, price + entered))
+                if after not in seen:
+                    seen.add(after)
+                    order.append(after)
+    return {state: last for state in order if (last := core.ending(state, ())) is not None}, edges
 
 
 def ideal(keys: Keys, goals: dict, edges: dict) -> dict:  # type: ignore[type-arg]  # nodes of the core alone or of a component

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from planner.solver.branches import Branch, Keys, ideal, trace
+from planner.solver.branches import Branch, Keys, core_ways, ideal, trace
 from planner.solver.order import canonical
-from planner.solver.parts import Part, core_ways, difference
+from planner.solver.parts import Part, difference
 from planner.solver.problem import Move, Problem, State, pack, unpack
 from planner.solver.search import Solution, solve
 from planner.solver.splitting import split

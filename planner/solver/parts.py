@@ -10,7 +10,7 @@ from typing import TypeVar
 from planner.solver.classes import Class
 from planner.solver.problem import Move, Problem, State
 
-__all__ = ["Component", "Part", "backward", "core_ways", "difference", "narrowed", "trace", "ways"]
+__all__ = ["Component", "Part", "backward", "difference", "trace"]
 
 _BOUND_LIMIT = 400
 """Largest number of combinations of a component and the core variables that its bound looks at."""
@@ -151,14 +151,17 @@ class Component(Part):
         variables = alike.members[0]
         super().__init__(problem, variables, core.variables)
         self.alike = alike
+        self._core = core
         self.costs: list[dict[State, int]] = []
         self._numbers: dict[tuple[tuple[State, int], ...], int] = {}
         self._carried: dict[tuple[int, State, State], int | None] = {}
         self._bounds: dict[tuple[int, State], int | None] = {}
         self._ends: dict[tuple[int, State], int | None] = {}
-        self._relaxed = narrowed(self, core)
+        self._relaxed = Part(problem, variables, self._bounding())
+        self._relaxed._moves = self._moves  # the same moves, found once
+        self._relaxed.view = tuple(core.variables.index(v) for v in self._relaxed.near)
         self._narrow = tuple(self.near.index(v) for v in self._relaxed.near)
-        self._togo = backward(*ways(self._relaxed, core))
+        self._togo = self._remaining(self._relaxed)
         self.least = self._togo.get((tuple(problem.start[v] for v in self._relaxed.near), self.start))
         """Least cost, in units, of one of these components if the core goes the way that suits it best; None if it has no way at all."""
         self._limit: int | None = None
@@ -237,78 +240,55 @@ class Component(Part):
             self._ends[key] = self.alike.scaled(min(ways)) if ways else None
         return self._ends[key]
 
+    def _bounding(self) -> tuple[int, ...]:
+        """Variables of the core that the bound looks at: as many as keep the table small, small domains first."""
+        total = self.problem.size(self.variables)
+        chosen: list[int] = []
+        for variable in sorted(self.near, key=lambda v: (len(self.problem.variables[v].values), v)):
+            total *= len(self.problem.variables[variable].values)
+            if total <= _BOUND_LIMIT or not chosen:
+                chosen.append(variable)
+        return tuple(variable for variable in self._core.variables if variable in chosen)
 
-def narrowed(part: Part, core: Part) -> Part:
-    """The same part beside as many variables of the core as keep the table of its ways small, small domains first."""
-    total = part.problem.size(part.variables)
-    chosen: list[int] = []
-    for variable in sorted(part.near, key=lambda v: (len(part.problem.variables[v].values), v)):
-        total *= len(part.problem.variables[variable].values)
-        if total <= _BOUND_LIMIT or not chosen:
-            chosen.append(variable)
-    found = Part(part.problem, part.variables, tuple(variable for variable in core.variables if variable in chosen))
-    found._moves = part._moves  # the same moves, found once
-    found.view = tuple(core.variables.index(v) for v in found.near)
-    return found
+    def _remaining(self, part: Part) -> dict[tuple[State, State], int]:
+        """Cheapest way of *part* to its goal if the core may move as it likes and for nothing: exact, by backward search."""
+        start = (tuple(self.problem.start[v] for v in part.near), self.start)
+        order, seen = [start], {start}
+        jumps: dict[State, list[State]] = {}
+        edges: dict[tuple[State, State], list[tuple[tuple[State, State], int]]] = {}
+        for near, state in order:
+            if near not in jumps:
+                jumps[near] = self._jumps(part.near, near)
+            row = part.entering(near)
+            following = [((near, after), price + entered[mask]) for after, price, mask in part.moves(state) if (entered := row(after)) is not None]
+            following += [((there, state), cost) for there in jumps[near] if (cost := part.entry(state, near, state, there)) is not None]
+            for node, price in following:
+                edges.setdefault(node, []).append(((near, state), price))
+                if node not in seen:
+                    seen.add(node)
+                    order.append(node)
+        goals = {
+            (near, state): last
+            for near, state in order
+            if all((goal := self.problem.goal[v]) is None or value in goal for v, value in zip(part.near, near, strict=True))
+            and (last := part.ending(state, near)) is not None
+        }
+        return backward(goals, edges)
 
-
-_Edges = dict[tuple[State, State], list[tuple[tuple[State, State], int]]]
-
-
-def ways(part: Part, core: Part) -> tuple[dict[tuple[State, State], int], _Edges]:
-    """Goals of *part* with what ending there costs, and all moves by where they lead, if the core may move as it likes and for nothing."""
-    start = (tuple(part.problem.start[v] for v in part.near), part.start)
-    order, seen = [start], {start}
-    jumps: dict[State, list[State]] = {}
-    edges: _Edges = {}
-    for near, state in order:
-        if near not in jumps:
-            jumps[near] = _jumps(part.near, near, core)
-        row = part.entering(near)
-        following = [((near, after), price + entered[mask]) for after, price, mask in part.moves(state) if (entered := row(after)) is not None]
-        following += [((there, state), cost) for there in jumps[near] if (cost := part.entry(state, near, state, there)) is not None]
-        for node, price in following:
-            edges.setdefault(node, []).append(((near, state), price))
-            if node not in seen:
-                seen.add(node)
-                order.append(node)
-    goals = {
-        (near, state): last
-        for near, state in order
-        if all((goal := part.problem.goal[v]) is None or value in goal for v, value in zip(part.near, near, strict=True))
-        and (last := part.ending(state, near)) is not None
-    }
-    return goals, edges
-
-
-def _jumps(variables: tuple[int, ...], near: State, core: Part) -> list[State]:
-    """Where one move of the core can take a few of its variables."""
-    place = {variable: index for index, variable in enumerate(variables)}
-    found: dict[State, None] = {}
-    for group in core.problem.groups:
-        inside = [variable for variable in group.variables if variable in place]
-        choices = [[near[place[v]], *(end for end, _ in core.steps.get((v, near[place[v]]), ()))] for v in inside]
-        for combination in product(*choices):
-            after = list(near)
-            for variable, value in zip(inside, combination, strict=True):
-                after[place[variable]] = value
-            if tuple(after) != near:
-                found[tuple(after)] = None
-    return list(found)
-
-
-def core_ways(core: Part) -> tuple[dict[State, int], dict[State, list[tuple[State, int]]]]:
-    """Goals of the core alone with what ending there costs, and its moves by where they lead."""
-    order, seen = [core.start], {core.start}
-    edges: dict[State, list[tuple[State, int]]] = {}
-    for state in order:
-        for after, price, _ in core.moves(state):
-            if (entered := core.entry(state, (), after, ())) is not None:
-                edges.setdefault(after, []).append((state, price + entered))
-                if after not in seen:
-                    seen.add(after)
-                    order.append(after)
-    return {state: last for state in order if (last := core.ending(state, ())) is not None}, edges
+    def _jumps(self, variables: tuple[int, ...], near: State) -> list[State]:
+        """Where one move of the core can take a few of its variables."""
+        place = {variable: index for index, variable in enumerate(variables)}
+        found: dict[State, None] = {}
+        for group in self.problem.groups:
+            inside = [variable for variable in group.variables if variable in place]
+            choices = [[near[place[v]], *(end for end, _ in self._core.steps.get((v, near[place[v]]), ()))] for v in inside]
+            for combination in product(*choices):
+                after = list(near)
+                for variable, value in zip(inside, combination, strict=True):
+                    after[place[variable]] = value
+                if tuple(after) != near:
+                    found[tuple(after)] = None
+        return list(found)
 
 
 def trace(part: Component, views: list[State]) -> list[list[Move]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from planner.solver.classes import classify
 from planner.solver.order import canonical
-from planner.solver.parts import Component, Part, backward, core_ways, difference, trace
+from planner.solver.parts import Component, Part, backward, difference, trace
 from planner.solver.problem import Move, Problem, State, least_unit, unpack
 from planner.solver.splitting import split
 
@@ -51,8 +51,22 @@ class _Search:
         self.problem, classes = classify(problem, parts)
         self.core = Part(problem, core, ())
         self.parts = [Component(self.problem, alike, self.core) for alike in classes]
-        self.togo = backward(*core_ways(self.core))
-        """Cheapest way of the core alone to its goal."""
+        self.togo = self._core_remaining()
+
+    def _core_remaining(self) -> dict[State, int]:
+        """Cheapest way of the core alone to its goal, by backward search over the core states that it can reach."""
+        core = self.core
+        order, seen = [core.start], {core.start}
+        edges: dict[State, list[tuple[State, int]]] = {}
+        for state in order:
+            for after, price, _ in core.moves(state):
+                if (entered := core.entry(state, (), after, ())) is not None:
+                    edges.setdefault(after, []).append((state, price + entered))
+                    if after not in seen:
+                        seen.add(after)
+                        order.append(after)
+        goals = {state: last for state in order if (last := core.ending(state, ())) is not None}
+        return backward(goals, edges)
 
     def _bound(self, core: State, tables: tuple[int, ...]) -> int | None:
         total = self.togo.get(core)

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from planner.solver import Problem, parts, splitting
+from planner.solver import Problem, branches, splitting
 from planner.solver.front import front
 from planner.solver.problem import pack, unpack
 from tests.planner.instances import ending, moves, random_problem
@@ -58,7 +58,7 @@ def test_the_front_is_that_of_exhaustive_search(seed: int, components: int) -> N
 def test_however_the_problem_is_split_the_front_is_the_same(seed: int, limit: int, bound_limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sizes at which variables join the core or the bound looks away change effort, not the answer."""
     monkeypatch.setattr(splitting, "_LIMIT", limit)
-    monkeypatch.setattr(parts, "_BOUND_LIMIT", bound_limit)
+    monkeypatch.setattr(branches, "_BOUND_LIMIT", bound_limit)
     problem = random_problem(seed + 9000, variables=5)
     assert [pack(solution.cost) for solution in front(problem, 3).solutions] == exhaustive_front(problem, 3)
 
