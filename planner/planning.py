@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from compat import Matrix
+from compat.errors import InputError
 from compat.scope import Scope, both_conditions, describe
 from compat.verdicts import ORDER
 from planner.cites import Cites
@@ -84,9 +85,12 @@ def trip(
 
 
 def _reach(matrix: Matrix, state: ClusterState, to: str, nodes: str, prefer: str, accept: frozenset[str]) -> Plan | None:
-    """The plan to a goal; None if there is no way."""
-    situation = resolve(matrix, state)
-    goal = make_goal(situation, to, nodes)
+    """The plan to a goal; None if there is no way, or the goal makes no sense for that state."""
+    try:
+        situation = resolve(matrix, state)
+        goal = make_goal(situation, to, nodes)
+    except InputError:
+        return None
     pairs = Pairs(situation)
     compiled = compile_problem(situation, goal, pairs, prefer)
     solution = solve(compiled.problem)

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -59,7 +60,7 @@ def points(found: Alternatives) -> set[Point]:
     }
 
 
-def check(matrix: Matrix, state: ClusterState, to: str, found: Alternatives, **question: str) -> None:
+def check(matrix: Matrix, state: ClusterState, to: str, found: Alternatives, **question: Any) -> None:
     """Each plan is sound, has the counts that are said of it, and is given by its flags; the first is the plan that the question gives."""
     assert found.alternatives[0].plan == found.recommended == plan(matrix, state, to, **question)
     assert [one.id for one in found.alternatives] == [f"a{number + 1}" for number in range(len(found.alternatives))]
