@@ -90,7 +90,7 @@ class _Trials:
             if self.relaxation.is_reachable([other for other in self.relaxation.claims if other is not claim]):
                 owner = str(claim.detail.get("owner") or "")
                 text = (
-                    f"{owner} lifting the ban “{claim.summary.rstrip('.')}” ({claim.id})"
+                    f"{claim.subject}: {owner} lifts the ban “{claim.summary.rstrip('.')}” ({claim.id})"
                     if owner and not claim.object
                     else f"a later statement or a newer release of {claim.subject} that lifts “{claim.summary.rstrip('.')}” ({claim.id})"
                 )
