@@ -15,7 +15,7 @@ from typing import NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from cli import check_command, kb_commands, matrix_commands, plan_command
+from cli import check_command, kb_commands, matrix_commands, plan_command, recheck_command
 from compat.errors import CompatError, DocumentError, InputError, printable
 
 __all__ = ["app", "main"]
@@ -31,6 +31,7 @@ app = typer.Typer(
 )
 app.command("plan")(plan_command.plan)
 app.command("check")(check_command.check)
+app.command("recheck")(recheck_command.recheck)
 app.command("why")(matrix_commands.why)
 app.command("matrix")(matrix_commands.matrix)
 app.add_typer(kb_commands.app, name="kb")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cli.fleet_files import is_fleet
 from cli.options import AsOf, Format, OutputFile, Overlays, load_matrix, pairs, write_out
 from compat.errors import InputError, printable
 
@@ -43,7 +46,10 @@ def plan(
     start: Annotated[
         str | None, typer.Option("--from", metavar="VERSION", help="Kubernetes version now; the rest is assumed, see --assume and --with.")
     ] = None,
-    state: Annotated[Path | None, typer.Option("--state", metavar="FILE", help="Cluster state (compat.cluster/v1, YAML or JSON), instead of --from.")] = None,
+    state: Annotated[
+        list[Path] | None,
+        typer.Option("--state", metavar="FILE", help="Cluster state (compat.cluster/v1), instead of --from. Repeatable; a folder or a quoted pattern, too."),
+    ] = None,
     with_: Annotated[
         list[str] | None, typer.Option("--with", metavar="COMPONENT=VERSION", help="Your own version of a part, or COMPONENT=absent. Repeatable.")
     ] = None,
@@ -74,6 +80,7 @@ def plan(
     choose: Annotated[str | None, typer.Option("--choose", metavar="ID", help="Print this plan of --alternatives, such as a3.")] = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Format of the plan.")] = Format.table,
     output_file: OutputFile = None,
+    output_dir: Annotated[Path | None, typer.Option("--output-dir", metavar="DIR", help="With --state, also write one plan file per cluster to DIR.")] = None,
     export_problem: Annotated[
         Path | None,
         typer.Option("--export-problem", metavar="FILE", help="Write the compiled problem as JSON, to check the optimum with a solver of your own."),
@@ -83,23 +90,37 @@ def plan(
 
     Each step leaves the cluster in a state that nothing in the matrix forbids, with the fewest GPU nodes drained. Exit code: 0 if every
     pair relied on is tested or declared, 10 if only accepted risks are left, 20 if there is no way, 30 if the plan holds at unknown facts.
+    For many clusters: the worst of 1 (internal error), 2 (a file cannot be planned), 20, 30, 10 and 0.
     """
     from planner.assume import assumed_state, with_components
     from planner.planning import compile_for
     from planner.planning import plan as make_plan
     from planner.state import ClusterState
 
-    if (start is None) == (state is None):
+    if (start is None) == (not state):
         raise InputError("give either --from VERSION or --state FILE" + ("" if start is None else ", not both"))
-    matrix = load_matrix(as_of, overlay)
+    if output_dir is not None and not state:
+        raise InputError("--output-dir is for clusters given with --state; write one plan with --output-file")
+    load = partial(load_matrix, as_of, overlay)
     given = pairs(with_ or (), "--with")
     wanted = pairs(allocation or (), "--allocation")
+    if state and (output_dir is not None or is_fleet(state)):
+        from cli.fleet_command import run
+        from cli.fleet_run import Request
+
+        if export_problem is not None:
+            raise InputError("--export-problem is for one cluster; give one state file")
+        if alternatives or choose is not None or explain is not None:
+            raise InputError("--alternatives, --choose and --explain are for one cluster; give one state file")
+        request = Request(load, to, nodes_at.value, prefer.value, tuple(accept or ()), given, wanted, provider)
+        sys.exit(run(request, state, output, output_file, output_dir))  # in full, unlike other commands: there were other processes
+    matrix = load()
     if provider is not None:
         matrix.words.check("provider", provider)
     if start is not None:
         cluster = assumed_state(matrix, start, given, mode=assume.value, provider=provider)
     else:
-        cluster = with_components(matrix, ClusterState.load(state or Path()), given)
+        cluster = with_components(matrix, ClusterState.load(state[0] if state else Path()), given)
         if provider is not None:
             cluster = replace(cluster, provider=provider)
     if export_problem is not None and str(export_problem) == "-" and output_file is None:

@@ -27,11 +27,14 @@ class Duty:
     claim: Claim
     condition: str
     """Only if this is so; empty: always."""
+    found: tuple[str, ...] = ()
+    """What of the things that the claim is about was found in this cluster: feature gates that are set."""
 
     @property
     def text(self) -> str:
         """What to do; the summary of the claim where it names no action."""
-        return str(self.claim.detail.get("action") or self.claim.summary)
+        text = str(self.claim.detail.get("action") or self.claim.summary)
+        return f"{text.rstrip('.')}. Set in this cluster: {', '.join(self.found)}." if self.found else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +95,9 @@ def hop(matrix: Matrix, component: str, start: Version, end: Version, scope: Sco
             and not claim.detail.get("cve")
             and any(one in claim.subject_range and other in claim.to_range for one, other in crossed)
         ):
-            condition = describe(match.open)
-            if claim.detail.get("condition"):
-                condition = " and ".join(part for part in (condition, str(claim.detail["condition"])) if part)
-            due.append(Duty(claim, condition))
+            settings, unseen = _gates(claim, given)
+            parts = (describe(match.open), str(claim.detail.get("condition") or ""), unseen)
+            due.append(Duty(claim, " and ".join(part for part in parts if part), settings))
     for rule in ("forbidden", "needs-stop", "unknown", "allowed"):
         if found := deciding.get(rule):
             stop = next((str(claim.detail["stop"]) for claim in found if claim.detail.get("stop")), "")
@@ -103,6 +105,14 @@ def hop(matrix: Matrix, component: str, start: Version, end: Version, scope: Sco
     if end < start:
         return Hop("unknown", (), _sorted(due), reversible)  # a way back is not taken for granted
     return Hop("allowed", (), _sorted(due), reversible)
+
+
+def _gates(claim: Claim, given: Scope) -> tuple[tuple[str, ...], str]:
+    """Feature gates of a claim that are set, or else the condition that one of them is: that none was named does not say that none is set."""
+    gates = claim.detail.get("gates") or ()
+    settings = dict(item.partition("=")[::2] for item in given.get("feature", ()))
+    found = tuple(f"{gate}={settings[gate]}" for gate in gates if gate in settings)
+    return found, "" if found or not gates else f"one of these feature gates is set: {', '.join(gates)}"
 
 
 def everywhere(found: Sequence[Hop]) -> Hop:

@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from compat.claim_reader import ClaimReader, Knowledge, Origin
 from compat.claims import Release, Subject
 from compat.documents import Document, read_file
-from compat.errors import Fault, InputError, KnowledgeError, nearest, printable
+from compat.errors import CompatError, Fault, InputError, KnowledgeError, nearest, printable
 from compat.faults import model_faults
 from compat.layers import MAX_BYTES, OverlayText
+from compat.ranges import parse_range
 from compat.schema import ReleaseEntry, SubjectFile, VersionRules, Vocabulary
 from compat.versions import Lineage, parse
 
@@ -129,6 +130,12 @@ class Reader:
                 self.claims.name(component.assume_with, fault, "assume_with")
             for scope in (component.present_in, *(procedure.scope for procedure in component.procedures), *(item.scope for item in component.text_scope)):
                 self.claims.scope(scope, fault)
+            for procedure in component.procedures:
+                for key, text in (("versions", procedure.versions), ("to_versions", procedure.to_versions)):
+                    try:
+                        parse_range(text, self.knowledge.lineage(entry.subject))
+                    except CompatError as error:
+                        fault(f"procedures: {key}: {error}", "procedures")
             if component.scope_word and component.scope_word not in self.knowledge.vocabulary.scope:
                 fault(f"unknown scope word {component.scope_word!r}", "scope_word")
             for item in component.text_scope:

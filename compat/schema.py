@@ -116,6 +116,7 @@ class ClaimFields(Entry):
     skew: Skew | None = None
     reversible: bool | None = None
     rollback_floor: str | None = None
+    due: Literal["before", "during", "after"] | None = None
     who: str | None = None
     affects: list[str] | None = None
     urgent: bool | None = None
@@ -123,6 +124,7 @@ class ClaimFields(Entry):
     flags: list[str] | None = None
     when: dict[str, str] | str | None = None
     unless: str | None = None
+    unless_scope: dict[str, ScopeValue] | None = None
     condition: str | None = None
     # life cycle and offers
     status: str | None = None
@@ -213,6 +215,10 @@ class Procedure(Entry):
     """How a part is moved. Placeholders: {from}, {to}, {pool}, {node}, {minor}, {chart}."""
 
     scope: dict[str, ScopeValue] = Field(default_factory=dict)
+    versions: str = ""
+    """Range in which the move starts; empty: any."""
+    to_versions: str = ""
+    """Range in which it ends; empty: any."""
     do: list[Action] = Field(default_factory=list)
     verify: list[Action] = Field(default_factory=list)
     rollback: str = ""
@@ -232,9 +238,9 @@ class Component(Entry):
 
     scope_word: str = ""
     """For hardware: the scope word that says which it is, so that claims about it can be asked for every pool."""
-    role: Literal["control-plane", "node-agent", "driver", "runtime", "addon", "operand", "provider", "hardware", "feature", "allocation", "api", "other"] = (
-        "other"
-    )
+    role: Literal[
+        "control-plane", "node-agent", "driver", "runtime", "addon", "operand", "provider", "hardware", "feature", "allocation", "api", "condition", "other"
+    ] = "other"
     relies_on: dict[str, Reliance] = Field(default_factory=dict)
     channels: list[str] = Field(default_factory=list)
     """Channels whose releases a plan may land on; none named: all but pre-releases and what is only announced."""

@@ -63,6 +63,8 @@ class Verdict:
     """For ``unknown``: what would settle it."""
     alternatives: tuple[Scope, ...] = ()
     """`conditions` as values: scope word -> what it must be, any one of the alternatives being enough."""
+    inferred: tuple[Claim, ...] = ()
+    """For ``unknown``: support that is ours. It is shown and vouches for nothing."""
 
     @property
     def is_safe(self) -> bool:
@@ -93,6 +95,8 @@ class _Evidence:
     cautions: list[Caution] = field(default_factory=list)
     offers: list[Claim] = field(default_factory=list)
     """What a provider has, where that leaves the pair out."""
+    weak: list[Claim] = field(default_factory=list)
+    """What is ours and speaks for the pair: shown, never counted."""
 
 
 def judge(
@@ -156,6 +160,8 @@ def _weigh(
 ) -> None:
     if claim.versions and (subject is None or subject not in claim.subject_range):
         return
+    if (exception := claim.detail.get("unless_scope")) and _is_so(exception, question.scope, words):
+        return
     extra = () if claim.is_plain else _open_conditions(claim, question, lineage)
     if extra is None:
         return
@@ -174,12 +180,20 @@ def _weigh(
         grade = _positive_grade(claim)
         if grade and _speaks_of(claim.versions, subject, claim) and _speaks_of(claim.object_versions, target, claim):
             evidence.positive.append((claim, grade, conditions))
+        elif claim.kind == "support" and claim.grade == "inferred":
+            evidence.weak.append(claim)
     elif claim.kind == "offer" and not (target is not None and target in claim.object_range):
         evidence.offers.append(claim)  # each offer speaks of its own versions; what none of them names may come yet, or be gone
     elif claim.kind in ("require", "offer"):
         _against(claim, conditions, evidence)
     elif claim.kind == "support" and claim.closed:
         evidence.outside.append(claim)
+
+
+def _is_so(wanted: Mapping[str, str | Sequence[str]], given: Scope, words: ScopeWords) -> bool:
+    """Whether a question says outright that an exception holds."""
+    scope = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in wanted.items()}
+    return words.fit(scope, given).fit is Fit.YES
 
 
 def _against(claim: Claim, conditions: tuple[tuple[str, tuple[str, ...]], ...], evidence: _Evidence) -> None:
@@ -306,7 +320,7 @@ def _combine(question: Question, evidence: _Evidence, ask: str) -> Verdict:
             texts = tuple(_described(tuple(alternative.items())) for alternative in alternatives)
             return Verdict(grade, tuple(item[0] for item in used), texts, cautions, contradicted, alternatives=alternatives)
     looked_at = tuple(dict.fromkeys((*evidence.outside, *evidence.elsewhere, *evidence.offers, *(item[0] for item in evidence.positive))))
-    return Verdict("unknown", looked_at, (), cautions, (), _settling(question, bool(looked_at), ask))
+    return Verdict("unknown", looked_at, (), cautions, (), _settling(question, bool(looked_at), ask), inferred=tuple(dict.fromkeys(evidence.weak)))
 
 
 def _overruled(positive: Claim, outside: Sequence[Claim], question: Question) -> bool:

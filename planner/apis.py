@@ -8,7 +8,7 @@ from compat import Claim, Version
 from compat.versions import parse
 from planner.situation import Situation
 
-__all__ = ["gone", "has_part", "replacement"]
+__all__ = ["gone", "has_part", "off_by_default", "replacement"]
 
 
 def gone(situation: Situation, component: str, after: Version | None, until: Version) -> Iterator[tuple[str, str, Claim]]:
@@ -38,6 +38,27 @@ def has_part(situation: Situation, text: str) -> bool:
     group, _, rest = text.partition("/")
     kind = rest.partition("/")[2]
     return any(part.api and (part.api.group, part.api.kind) == (group, kind) for part in situation.parts)
+
+
+def off_by_default(situation: Situation, component: str, version: Version) -> Iterator[tuple[str, Claim]]:
+    """APIs in use that *component* has at *version* and serves only if asked to.
+
+    Yields the API as the state names it, and the claim. One without a kind counts if no kind of its version is served by default.
+    """
+    matrix = situation.matrix
+    for text in dict.fromkeys(situation.state.apis):
+        group, _, rest = text.partition("/")
+        wanted, _, kind = rest.partition("/")
+        found = [
+            claim
+            for claim in matrix.about(component, "api")
+            if claim.detail.get("group") == group
+            and claim.detail.get("version") == wanted
+            and (not kind or kind in claim.detail.get("kinds", ()))
+            and version in claim.subject_range
+        ]
+        if found and all(claim.detail.get("default_served") is False for claim in found):
+            yield text, found[0]
 
 
 def replacement(claim: Claim) -> str:

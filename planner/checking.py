@@ -63,6 +63,6 @@ def check_state(matrix: Matrix, state: ClusterState, bumps: Mapping[str, str]) -
     judgements = tuple(judgement for judgement in pairs.all(versions) if judgement.relied_on or judgement.grade == "broken")
     grades = [judgement.grade for judgement in judgements]
     grades += [{"forbidden": "broken", "needs-stop": "broken", "unknown": "unknown"}.get(found.rule, "tested") for _, found in hops]
-    wrong = tuple(standing(Journey(pairs, ()), Cites()))
+    wrong = tuple(standing(Journey(pairs, ()), versions, Cites()))
     grades += ["broken" for finding in wrong if finding.severity == "error"]
     return CheckResult(min(grades, key=ORDER.index, default="tested"), judgements, tuple(hops), wrong)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from compat import Claim, Version
 from compat.errors import nearest
-from planner.apis import gone, has_part, replacement
+from compat.scope import Fit, describe
+from planner.apis import gone, has_part, off_by_default, replacement
 from planner.cites import Cites
 from planner.goal import Goal
 from planner.journey import Journey
@@ -21,13 +23,15 @@ def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
     found = [
         *_start_pairs(journey, cites),
         *_unfinished(journey),
-        *_gone_apis(journey, cites),
+        *_overrides(journey, journey.start, cites),
+        *_gone_apis(journey, journey.start, cites),
         *_removed_apis(journey, goal, cites),
-        *_life(journey, cites),
+        *_unserved_apis(journey, {"now": journey.start, "at the end of the plan": journey.end}, cites),
+        *_life(journey, {"now": journey.start, "at the end of the plan": journey.end}, cites),
         *_advisories(journey, cites),
         *_target(journey, goal),
         *_weak(journey, cites),
-        *_cautions(journey, cites),
+        *_cautions(journey, journey.end, cites),
         *_gaps(journey),
         *layer_findings(journey, cites),
     ]
@@ -40,9 +44,19 @@ def by_severity(found: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(dict.fromkeys(found), key=lambda item: order.index(item.severity)))
 
 
-def standing(journey: Journey, cites: Cites) -> list[Finding]:
-    """What is wrong with a state by itself, whatever is planned."""
-    return [*_unfinished(journey), *_gone_apis(journey, cites), *_life(journey, cites), *_gaps(journey), *layer_findings(journey, cites)]
+def standing(journey: Journey, versions: Mapping[str, Version], cites: Cites) -> list[Finding]:
+    """What is wrong with a state by itself, whatever is planned, once its parts are at *versions*."""
+    label = "now" if dict(versions) == journey.start else "after this change"
+    return [
+        *_unfinished(journey),
+        *_overrides(journey, versions, cites),
+        *_gone_apis(journey, versions, cites),
+        *_unserved_apis(journey, {label: versions}, cites),
+        *_life(journey, {label: versions}, cites),
+        *_cautions(journey, versions, cites),
+        *_gaps(journey),
+        *layer_findings(journey, cites),
+    ]
 
 
 def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -102,29 +116,51 @@ def _removed_apis(journey: Journey, goal: Goal, cites: Cites) -> Iterator[Findin
                 yield Finding("api-removed", "error", what, cites([claim]))
 
 
-def _gone_apis(journey: Journey, cites: Cites) -> Iterator[Finding]:
+def _gone_apis(journey: Journey, versions: Mapping[str, Version], cites: Cites) -> Iterator[Finding]:
     situation = journey.pairs.situation
     for part in situation.parts:
         if not part.pool:
-            for text, removed, claim in gone(situation, part.component, None, part.version) if not part.api else ():
+            for text, removed, claim in gone(situation, part.component, None, versions[part.key]) if not part.api else ():
                 what = f"{text} is named as in use, but {part.component} does not serve it since {removed}{replacement(claim)}."
                 yield Finding("api-gone", "error", what, cites([claim]))
 
 
-def _life(journey: Journey, cites: Cites) -> Iterator[Finding]:
+def _unserved_apis(journey: Journey, stations: Mapping[str, Mapping[str, Version]], cites: Cites) -> Iterator[Finding]:
+    """APIs in use that exist and are switched off by default: they work as long as someone keeps the switch."""
+    situation = journey.pairs.situation
+    found: dict[tuple[str, str], tuple[list[str], Claim]] = {}
+    for label, versions in stations.items():
+        for part in situation.parts:
+            if not part.pool:
+                for text, claim in off_by_default(situation, part.component, versions[part.key]):
+                    where = f"{versions[part.key].release} ({label})"
+                    found.setdefault((part.component, text), ([], claim))[0].append(where)
+    for (component, text), (places, claim) in found.items():
+        group, version = text.split("/")[:2]
+        yield Finding(
+            "api-off-by-default",
+            "warning",
+            f"{text} is in use; {component} {' and '.join(dict.fromkeys(places))} has it, but serves it only if --runtime-config={group}/{version}=true is "
+            f"set. Keep the flag until clients and manifests have moved{replacement(claim)}. Where the flags of the API server cannot be set it is not served.",
+            cites([claim]),
+        )
+
+
+def _life(journey: Journey, stations: Mapping[str, Mapping[str, Version]], cites: Cites) -> Iterator[Finding]:
     situation = journey.pairs.situation
     seen: set[tuple[str, str]] = set()
-    for label, versions in (("now", journey.start), ("at the end of the plan", journey.end)):
+    last = list(stations.values())[-1]
+    for label, versions in stations.items():
         for key, version in versions.items():
             component = key.partition("@")[0]
             if situation.by_key[key].values:
                 continue
-            if (label != "now" and journey.start[key] == version) or (component, version.release) in seen:
+            if (component, version.release) in seen:
                 continue
             seen.add((component, version.release))
             life = situation.matrix.lifecycle(situation.matrix.subjects[component].releases_of or component, version)
             if life is not None and life.until and not life.supported:
-                severity: Severity = "info" if label == "now" and journey.end.get(key) != version else "warning"
+                severity: Severity = "info" if last.get(key) != version else "warning"
                 yield Finding(
                     "end-of-support",
                     severity,
@@ -134,19 +170,27 @@ def _life(journey: Journey, cites: Cites) -> Iterator[Finding]:
 
 
 def _advisories(journey: Journey, cites: Cites) -> Iterator[Finding]:
-    matrix = journey.pairs.situation.matrix
+    situation = journey.pairs.situation
     seen: set[str] = set()
     for key, version in journey.end.items():
-        component = key.partition("@")[0]
-        for claim in matrix.about(component, "upgrade"):
-            if claim.detail.get("cve") and version in claim.subject_range and version not in claim.to_range and claim.id not in seen and not claim.scope:
-                seen.add(claim.id)
-                yield Finding(
-                    "security-advisory",
-                    "warning",
-                    f"{component} {version.release} at the end of the plan: {claim.summary} ({', '.join(claim.detail['cve'])})",
-                    cites([claim]),
-                )
+        part = situation.by_key[key]
+        for claim in situation.matrix.about(part.component, "upgrade"):
+            if not claim.detail.get("cve") or version not in claim.subject_range or version in claim.to_range or claim.id in seen:
+                continue
+            matches = [match for scope in situation.places(part) if (match := situation.matrix.fit(claim, scope)).fit is not Fit.NO]
+            if not matches:
+                continue
+            seen.add(claim.id)
+            sure = any(match.fit is Fit.YES for match in matches)
+            conditions = (describe(matches[0].open) if not sure else "", str(claim.detail.get("condition") or ""))
+            condition = " and ".join(part for part in conditions if part)
+            yield Finding(
+                "security-advisory",
+                "warning",
+                f"{part.component} {version.release} at the end of the plan{f', if {condition}' if condition else ''}: {claim.summary} "
+                f"({', '.join(claim.detail['cve'])})",
+                cites([claim]),
+            )
 
 
 def _target(journey: Journey, goal: Goal) -> Iterator[Finding]:
@@ -158,6 +202,26 @@ def _target(journey: Journey, goal: Goal) -> Iterator[Finding]:
             "warning",
             f"{situation.control.component} {goal.text} was not released on {situation.matrix.as_of}, the day this plan is made for.",
         )
+
+
+def _overrides(journey: Journey, versions: Mapping[str, Version], cites: Cites) -> Iterator[Finding]:
+    """Operands that run in another version than their carrier ships: values that were set once and hold them back."""
+    situation = journey.pairs.situation
+    for part in situation.parts:
+        if part.pool or situation.role(part.component) not in ("addon", "operand"):
+            continue
+        for carrier in situation.parts:
+            for claim in situation.matrix.about(carrier.component, "bundle") if not carrier.pool else ():
+                ships = claim.object == part.component and claim.detail.get("role") == "default" and not claim.detail.get("optional")
+                if ships and versions[carrier.key] in claim.subject_range and versions[part.key] not in claim.object_range:
+                    yield Finding(
+                        "overridden-operand",
+                        "warning",
+                        f"{part.component} {versions[part.key].release} is not what {carrier.component} {versions[carrier.key].release} ships "
+                        f"({claim.object_versions.removeprefix('==')}): an override, and not the set that was validated. "
+                        f"A newer {carrier.component} does not move it.",
+                        cites([claim]),
+                    )
 
 
 def _weak(journey: Journey, cites: Cites) -> Iterator[Finding]:
@@ -181,9 +245,9 @@ def _better(journey: Journey, judgement: Judgement) -> str:
     return ""
 
 
-def _cautions(journey: Journey, cites: Cites) -> Iterator[Finding]:
+def _cautions(journey: Journey, versions: Mapping[str, Version], cites: Cites) -> Iterator[Finding]:
     seen: set[str] = set()
-    for judgement in journey.pairs.all(journey.end):
+    for judgement in journey.pairs.all(versions):
         for caution in judgement.verdict.cautions:
             if caution.claim.id not in seen:
                 seen.add(caution.claim.id)

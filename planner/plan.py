@@ -85,7 +85,7 @@ class GoalEntry:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the plan costs, in the order of the objective."""
+    """What the plan costs, in the order of the objective; steps are those that move something."""
 
     unknown_pairs: int
     gpu_nodes_drained: int

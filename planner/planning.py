@@ -21,7 +21,8 @@ from planner.judgements import Judgement
 from planner.pairs import Pairs
 from planner.parts import Part
 from planner.plan import Change, Cost, Drains, GoalEntry, Hold, Kind, Knowledge, PairEntry, Plan, Reason, Step
-from planner.procedures import actions, fill, procedure, requirements
+from planner.preparing import preparations
+from planner.procedures import actions, fill, floors, procedure, requirements
 from planner.reasons import reasons
 from planner.situation import Situation, resolve
 from planner.solver import Solution, solve
@@ -191,7 +192,8 @@ class _Writer:
     def steps(self) -> tuple[list[Step], list[Hold]]:
         names: dict[int, str] = {}
         held: dict[int, list[PairEntry]] = {}
-        count = 0
+        steps = preparations(self.journey, 1)
+        count = len(steps)
         for position, stage in enumerate(self.journey.stages):
             pairs = [self.entry(judgement) for judgement in self.journey.entered_unsafe(stage)]
             pairs += [entry for move in stage.moves if (entry := self.unknown_hop(move.part.key, stage)) is not None]
@@ -200,7 +202,6 @@ class _Writer:
                 count += 1
             count += 1
             names[position] = f"s{count}"
-        steps: list[Step] = []
         holds = []
         for position, stage in enumerate(self.journey.stages):
             if position in held:
@@ -237,6 +238,7 @@ class _Writer:
         ruled = [claim for found in hops for claim in found.claims]
         verify = [item for move, entry in zip(stage.moves, fitting, strict=True) for item in actions(entry.get("verify", ()), move, stage.after, "after")]
         ways_back = [fill(entry["rollback"], move, stage.after) for move, entry in zip(stage.moves, fitting, strict=True) if entry.get("rollback")]
+        deepest = floors(self.journey, stage, self.cites)
         one_way = [claim.summary for found in hops if not found.reversible for claim in found.claims if claim.detail.get("reversible") is False]
         return Step(
             id=names[position],
@@ -249,8 +251,8 @@ class _Writer:
             drains=self.drains(stage),
             why=why,
             requires=tuple(requires),
-            reversible=not one_way and all(entry.get("reversible", True) for entry in fitting),
-            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back]),
+            reversible=not one_way and all(entry.get("reversible", True) for entry in fitting) and not any(final for _, final in deepest),
+            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back, *(text for text, _ in deepest)]),
             verify=tuple(dict.fromkeys(verify)),
             grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
             pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),

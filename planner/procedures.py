@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compat import Version
-from compat.scope import Fit
+from compat import Claim, Version
+from compat.ranges import parse_range
+from compat.scope import Fit, describe
+from compat.versions import parse
 from planner.apis import gone, has_part, replacement
 from planner.cites import Cites
 from planner.journey import Journey, MoveOf, Stage
 from planner.plan import Action
 
-__all__ = ["Procedure", "procedure", "requirements"]
+__all__ = ["Procedure", "floors", "procedure", "requirements"]
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z_-]*)\}")
 
@@ -25,9 +27,11 @@ def procedure(journey: Journey, move: MoveOf) -> Procedure:
     situation = journey.pairs.situation
     subject = situation.subject(move.part)
     scope = situation.scope(move.part.pool, move.end.text if move.part.allocates else "") if move.part.pool else situation.cluster_scopes[0]
+    lineage = situation.matrix.lineage(move.part.component)
     for entry in subject.component.get("procedures", ()) if subject else ():
         wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in entry.get("scope", {}).items()}
-        if situation.matrix.words.fit(wanted, scope).fit is Fit.YES:
+        ways = (move.start in parse_range(entry.get("versions", ""), lineage), move.end in parse_range(entry.get("to_versions", ""), lineage))
+        if all(ways) and situation.matrix.words.fit(wanted, scope).fit is Fit.YES:
             found: Procedure = entry
             return found
     return {}
@@ -58,7 +62,6 @@ def actions(entries: Sequence[Mapping[str, Any]], move: MoveOf, versions: Mappin
 def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]) -> list[Action]:
     """Everything that a step asks for: duties of the hops first, then the doing; what an earlier step asked for is left out."""
     found: list[Action] = []
-    found.extend(_unfinished(journey, stage, already))
     for move in stage.moves:
         found.extend(_pins(journey, stage, move, cites))
         if not move.part.pool:
@@ -68,24 +71,36 @@ def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]
                 what = f"Migrate what uses or stores {text}: it is no longer served from {move.part.component} {removed} on{replacement(claim)}."
                 found.append(Action(text=what, when="before", claims=cites([claim])))
         for duty in journey.hop(move).duties:
-            if duty.claim.detail.get("rule") == "note" or duty.claim.id in already:
+            asked = f"{duty.claim.id}@{move.part.pool}"  # what is due on nodes is due in every pool
+            if duty.claim.detail.get("rule") == "note" or asked in already:
                 continue
-            already.add(duty.claim.id)
+            already.add(asked)
             text = duty.text if duty.text == duty.claim.summary else f"{duty.claim.summary.rstrip('.')}. {duty.text.rstrip('.')}."
-            found.append(Action(text=text, when="before", condition=duty.condition, claims=cites([duty.claim])))
+            found.append(Action(text=text, when=duty.claim.detail.get("due", "before"), condition=duty.condition, claims=cites([duty.claim])))
     for move in stage.moves:
         found.extend(actions(procedure(journey, move).get("do", ()), move, stage.after, "during"))
     return found
 
 
-def _unfinished(journey: Journey, stage: Stage, already: set[str]) -> Iterator[Action]:
-    """Nodes that are not in their normal state have to be brought back before their pool is touched."""
-    for pool in journey.pairs.situation.state.pools:
-        waiting = {name: count for name, count in sorted(pool.conditions.items()) if count}
-        if waiting and f"pool:{pool.name}" not in already and any(move.part.pool == pool.name for move in stage.moves):
-            already.add(f"pool:{pool.name}")
-            nodes = ", ".join(f"{count} {name}" for name, count in waiting.items())
-            yield Action(text=f"Finish or undo what is under way in pool {pool.name} ({nodes}); every node has to be in its normal state.", when="before")
+def floors(journey: Journey, stage: Stage, cites: Cites) -> list[tuple[str, bool]]:
+    """How far there is a way back after a stage, because of what was stored: a sentence, and whether it surely rules out the way back at all."""
+    situation = journey.pairs.situation
+    found = []
+    for move in stage.moves:
+        in_force: list[tuple[Version, str, Claim]] = []
+        for claim in situation.matrix.about(move.part.component, "upgrade"):
+            if claim.detail.get("rollback_floor") and move.end in claim.to_range and move.end not in claim.subject_range:
+                matches = [match for scope in situation.places(move.part) if (match := situation.matrix.fit(claim, scope)).fit is not Fit.NO]
+                if matches:
+                    condition = "" if any(match.fit is Fit.YES for match in matches) else describe(matches[0].open)
+                    in_force.append((parse(str(claim.detail["rollback_floor"]), situation.matrix.lineage(move.part.component)), condition, claim))
+        if in_force:
+            floor, condition, claim = max(in_force, key=lambda item: item[0])
+            cites([claim])
+            limit = f"Never back below {move.part.component} {floor.release}{f', if {condition}' if condition else ''}"
+            text = f"{limit}: {claim.summary.rstrip('.')}. Only a backup from before leads there."
+            found.append((text, floor > move.start and not condition))
+    return found
 
 
 def _pins(journey: Journey, stage: Stage, move: MoveOf, cites: Cites) -> list[Action]:

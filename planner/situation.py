@@ -154,7 +154,13 @@ class Situation:
     def _pool_scope(self, pool: Pool) -> dict[str, tuple[str, ...]]:
         words = self.matrix.words
         scope = dict(self.common_scope)
-        for word, value in (("os", pool.os), ("provisioning", pool.provisioning), ("sharing", pool.sharing), ("cgroup", pool.cgroup)):
+        for word, value in (
+            ("os", pool.os),
+            ("provisioning", pool.provisioning),
+            ("sharing", pool.sharing),
+            ("cgroup", pool.cgroup),
+            ("driver_image", pool.driver_image),
+        ):
             if value:
                 scope[word] = (words.check(word, value)[1],)
         if pool.kernel:

@@ -18,7 +18,7 @@ from compat.errors import DocumentError, Fault
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from planner.fields import Count, Name, SchemaName, Text, Texts, Versions
+    from planner.fields import Count, FeatureName, Name, SchemaName, Text, Texts, Versions
 
 __all__ = ["ClusterState", "ComponentState", "Gpu", "Pool"]
 
@@ -68,6 +68,8 @@ class Pool:
     gpu: Gpu | None = None
     driver: Text | None = None
     driver_managed_by: Literal["gpu-operator", "host", "provider"] | None = None
+    driver_image: Literal["conventional", "precompiled"] | None = None
+    """Whether driver containers are compiled on the node, or precompiled for its kernel."""
     allocation: tuple[Literal["device-plugin", "dra", "none"], ...] | None = None
     """How pods get GPUs; two values mean that the pool offers both, which is a finding."""
     sharing: Text | None = None
@@ -94,7 +96,7 @@ class ClusterState:
     name: Name | None = None
     provider: Text | None = None
     captured: datetime | date | None = None
-    features: dict[Name, bool] = field(default_factory=dict)
+    features: dict[FeatureName, bool] = field(default_factory=dict)
     """Feature gates known to differ from their default."""
     components: dict[Name, ComponentState] = field(default_factory=dict)
     apis: Texts = ()

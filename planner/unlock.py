@@ -1,5 +1,7 @@
 """Single changes that would open the way to a goal that cannot be reached; each is verified by planning again.
 
+Only what a claim of the conflict itself advises is passed on as it is, and marked as not verified.
+
 A change is tried only if it touches a claim of the smallest set that forbids the goal: with that set untouched the goal stays out of
 reach. Tries are bounded, so the list may lack changes that would help; it never has one that does not.
 """
@@ -34,7 +36,8 @@ Replan = Callable[[Matrix, ClusterState, str], Plan | None]
 
 @dataclass(frozen=True)
 class _Change:
-    text: str
+    texts: tuple[str, ...]
+    """Ways to make it; what a plan then comes to is the same."""
     matrix: Matrix
     state: ClusterState
     nodes: str
@@ -72,6 +75,9 @@ class _Trials:
         yield from self.elsewhere()
         for word in _POOL_WORDS:
             yield from self.pools(word)
+        for claim in self.core:
+            if claim.detail.get("action"):
+                yield f"{claim.subject}: {claim.detail['action'].rstrip('.')} ({claim.id}; its advice, not verified by planning)"
 
     def tried(self, change: _Change) -> list[str]:
         """The change with its outcome, if it opens the way and there is a try left."""
@@ -79,22 +85,16 @@ class _Trials:
             return []
         self.left -= 1
         plan = self.replan(change.matrix, change.state, change.nodes)
-        return [] if plan is None else [f"{change.text} (verified: then {_outcome(plan)})"]
+        return [] if plan is None else [f"{text} (verified: then {_outcome(plan)})" for text in change.texts]
 
-    def change(self, text: str, *, matrix: Matrix | None = None, state: ClusterState | None = None, nodes: str = "") -> _Change:
-        return _Change(text, matrix or self.matrix, state or self.state, nodes or self.goal.nodes)
+    def change(self, *texts: str, matrix: Matrix | None = None, state: ClusterState | None = None, nodes: str = "") -> _Change:
+        return _Change(texts, matrix or self.matrix, state or self.state, nodes or self.goal.nodes)
 
     def lifted(self) -> Iterator[_Change]:
         """One claim taken back. Each opens this conflict; another one may remain."""
         for claim in self.core:
             if self.relaxation.is_reachable([other for other in self.relaxation.claims if other is not claim]):
-                owner = str(claim.detail.get("owner") or "")
-                text = (
-                    f"{claim.subject}: {owner} lifts the ban “{claim.summary.rstrip('.')}” ({claim.id})"
-                    if owner and not claim.object
-                    else f"a later statement or a newer release of {claim.subject} that lifts “{claim.summary.rstrip('.')}” ({claim.id})"
-                )
-                yield self.change(text, matrix=self.matrix.without([claim.id]))
+                yield self.change(*_ways_out(claim), matrix=self.matrix.without([claim.id]))
 
     def later_nodes(self) -> Iterator[_Change]:
         if self.goal.nodes == "target" and self.state.pools:
@@ -180,6 +180,17 @@ class _Trials:
         subject = self.matrix.subjects.get(value)
         newest = self.matrix.releases(value, stable_only=True)[:1] if subject and subject.role == "runtime" else []
         return f"{value} {newest[0].text}" if newest else ""
+
+
+def _ways_out(claim: Claim) -> Iterator[str]:
+    """How a claim can come not to hold: by its owner, by what it says itself, by a later statement."""
+    about = f"“{claim.summary.rstrip('.')}” ({claim.id})"
+    if claim.detail.get("owner") and not claim.object:
+        yield f"{claim.subject}: {claim.detail['owner']} lifts the ban {about}"
+        return
+    if claim.detail.get("unless"):
+        yield f"{claim.subject}: it does not hold if {claim.detail['unless'].rstrip('.')} ({claim.id})"
+    yield f"a later statement or a newer release of {claim.subject} that lifts {about}"
 
 
 def _outcome(plan: Plan) -> str:

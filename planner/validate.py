@@ -55,7 +55,9 @@ class _Replay:
         held = {hold["before"]: hold["pairs"] for hold in self.document["holds"]}
         for step in self.document["steps"]:
             name = step["id"]
-            if step["kind"] == "hold":
+            if step["kind"] in ("hold", "prepare"):
+                if step["changes"] or any(step["drains"].values()):
+                    yield f"{name}: is of kind {step['kind']} and moves something"
                 continue
             count += 1
             before = self.grades()
@@ -201,7 +203,9 @@ class _Replay:
             ):
                 yield f"{part.key} ends at {self.versions[part.key].release}, short of {target.text}"
         for key, release in self.document["end"].items():
-            if self.versions[key].release != release:
+            if key not in self.versions:
+                yield f"the plan says where {key} ends, and has no such part"
+            elif self.versions[key].release != release:
                 yield f"the plan says {key} ends at {release}, it ends at {self.versions[key].release}"
 
     # -- judging a state

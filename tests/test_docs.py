@@ -19,7 +19,7 @@ from compat.places import data_directory
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 KB = ("list", "show", "query", "graph", "check", "new-claim", "update", "coverage", "diff", "export", "sign", "verify")
-COMMANDS = [(), ("plan",), ("check",), ("why",), ("matrix",), ("kb",), *(("kb", name) for name in KB)]
+COMMANDS = [(), ("plan",), ("check",), ("recheck",), ("why",), ("matrix",), ("kb",), *(("kb", name) for name in KB)]
 
 
 def run(*arguments: str) -> str:

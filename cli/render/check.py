@@ -61,13 +61,22 @@ def _document(result: CheckResult, snapshot: Snapshot) -> dict[str, Any]:
                 "verdict": judgement.grade,
                 "conditions": list(judgement.verdict.conditions),
                 "question": judgement.verdict.question or None,
+                "cautions": [
+                    {"condition": caution.condition, "text": caution.claim.summary, "claim": caution.claim.id} for caution in judgement.verdict.cautions
+                ],
                 "claims": [claim_document(claim) for claim in judgement.verdict.claims],
             }
             for judgement in result.judgements
         ],
-        "findings": [{"id": finding.id, "severity": finding.severity, "text": finding.text} for finding in result.findings],
+        "findings": [{"id": finding.id, "severity": finding.severity, "text": finding.text, "claims": list(finding.claims)} for finding in result.findings],
         "hops": [
-            {"hop": name, "rule": found.rule, "claims": [claim_document(claim) for claim in found.claims], "duties": [duty.text for duty in found.duties]}
+            {
+                "hop": name,
+                "rule": found.rule,
+                "claims": [claim_document(claim) for claim in found.claims],
+                "duties": [duty.text for duty in found.duties],
+                "actions": [{"text": _duty(duty), "condition": duty.condition, "claim": duty.claim.id} for duty in found.duties],
+            }
             for name, found in result.hops
         ],
         "knowledge": knowledge_document(snapshot),

@@ -96,7 +96,7 @@ def change_words(step: Step, most: int | None = None) -> str:
 
 def back(step: Step) -> str:
     """Whether there is a way back: a question mark where no procedure is known."""
-    return "-" if step.kind == "hold" else "no" if not step.reversible else "yes" if step.rollback else "?"
+    return "-" if step.kind in ("hold", "prepare") else "no" if not step.reversible else "yes" if step.rollback else "?"
 
 
 def verdict_line(plan: Plan) -> str:

@@ -75,6 +75,9 @@ def _overview(plan: Plan) -> list[str]:
             lines.append(f"| {step.id} | **Hold** | | | {rule} | | | unknown |")
             continue
         what = f"{step.component} of pool {step.pool}" if step.pool else step.component
+        if step.kind == "prepare":
+            lines.append(f"| {step.id} | {escape(what)} | {escape(step.from_)} | | finish or undo what is under way | | - | {step.grade} |")
+            continue
         cells = [step.id, what, step.from_, step.to, change_words(step), drain_words(step), back(step), step.grade]
         lines.append("| " + " | ".join(escape(cell) for cell in cells) + " |")
     return [*lines, ""]
@@ -122,7 +125,10 @@ def _step(plan: Plan, step: Step, sources: Sources) -> list[str]:
         )
         return [f"## {step.id}: hold", "", rule, ""]
     where = f" of pool {step.pool}" if step.pool else ""
-    lines = [f"## {step.id}: {escape(step.component + where)} {escape(step.from_)} -> {escape(step.to)}", ""]
+    title = (
+        f"first finish or undo what is under way: {step.component}{where}" if step.kind == "prepare" else f"{step.component}{where} {step.from_} -> {step.to}"
+    )
+    lines = [f"## {step.id}: {escape(title)}", ""]
     if len(step.changes) > 1:
         lines += [f"Moves along: {escape(change_words(step))}.", ""]
     if step.drains.gpu_nodes or step.drains.other_nodes:

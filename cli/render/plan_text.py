@@ -67,6 +67,9 @@ def _table(plan: Plan, sources: Sources) -> str:
             rows.append([step.id, "HOLD", "", "", rule, "", "", _colour("unknown"), ""])
             continue
         what = f"{step.component} ({step.pool})" if step.pool else step.component
+        if step.kind == "prepare":
+            rows.append([step.id, what, step.from_, "", "FIRST: finish or undo what is under way", "", "-", _colour(step.grade), ""])
+            continue
         cited = sources.of(main_claims(step))
         shown = ",".join(map(str, cited[:5])) + (",…" if len(cited) > 5 else "")
         rows.append([step.id, what, step.from_, step.to, change_words(step, 2), drain_words(step), back(step), _colour(step.grade), shown])
@@ -75,6 +78,9 @@ def _table(plan: Plan, sources: Sources) -> str:
 
 
 def _duties(step: Step) -> Iterable[str]:
+    if step.kind == "prepare":
+        yield f"{step.id}: {step.requires[0].text}"
+        return
     before = [action for action in step.requires if action.when == "before"]
     if not before:
         return

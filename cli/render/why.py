@@ -45,6 +45,7 @@ def document(parts: tuple[Part, Part], verdict: Verdict, snapshot: Snapshot, not
         "verdict": verdict.grade,
         "conditions": list(verdict.conditions),
         "claims": [claim_document(claim) for claim in verdict.claims],
+        "inferred": [claim_document(claim) for claim in verdict.inferred],
         "contradicted_by": [claim_document(claim) for claim in verdict.contradicted],
         "cautions": [{"condition": caution.condition, "claim": claim_document(caution.claim)} for caution in _cautions(verdict, notes)],
         "barred_by": [claim_document(claim) for claim in notes.barred],
@@ -108,6 +109,7 @@ def text(parts: tuple[Part, Part], verdict: Verdict, snapshot: Snapshot, notes: 
     title = {"broken": "Because", "unknown": "Looked at, without an answer"}.get(verdict.grade, "Because")
     lines += _claims("No plan lands on it, because", notes.barred)
     lines += _claims(title, verdict.claims)
+    lines += _claims("Ours, which vouches for nothing", verdict.inferred)
     lines += _claims("Standing statements that say otherwise", verdict.contradicted)
     lines += _claims("Retired, so that it does not count", notes.retired)
     if cautions := _cautions(verdict, notes):

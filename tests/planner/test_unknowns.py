@@ -103,10 +103,25 @@ def test_a_driver_that_nobody_vouches_for_stays(small: Matrix, manager: str) -> 
 
 
 def test_nodes_that_are_not_ready_come_first(small: Matrix) -> None:
-    """The first step that touches their pool asks for them."""
-    found = make(small, "kubernetes: 1.1.0\npools: [{name: a, kubelet: 1.1.0, conditions: {upgrade-required: 3}}]", "1.3")
-    first = next(step for step in found.steps if step.pool == "a")
-    assert any("3 upgrade-required" in action.text and action.when == "before" for action in first.requires)
+    """Unfinished work of a pool is the first step, before anything moves; it costs nothing that a plan could save."""
+    found = make(small, "kubernetes: 1.1.0\npools: [{name: a, nodes: 3, kubelet: 1.1.0, conditions: {upgrade-required: 3, not-ready: 0}}]", "1.3")
+    plain = make(small, "kubernetes: 1.1.0\npools: [{name: a, nodes: 3, kubelet: 1.1.0}]", "1.3")
+    first = found.steps[0]
+    assert (first.id, first.kind, first.pool, first.changes, first.drains.gpu_nodes) == ("s1", "prepare", "a", (), 0)
+    assert "(3 upgrade-required)" in first.requires[0].text
+    assert found.cost == plain.cost
+    assert [step.id for step in found.steps] == [f"s{number + 1}" for number in range(len(found.steps))]
+
+
+def test_a_roll_out_under_way_is_finished_first(small: Matrix) -> None:
+    """A mix of kubelets, and of API servers, is named with where it goes, and with the step that overtakes it."""
+    found = make(small, "kubernetes: [1.2.0, 1.3.0]\npools: [{name: a, nodes: 3, kubelet: [1.2.0, 1.1.0]}]", "1.3")
+    prepared = [step for step in found.steps if step.kind == "prepare"]
+    assert [(step.id, step.component, step.pool, step.from_, step.to) for step in prepared] == [
+        ("s1", "kubernetes", None, "1.2.0", "1.3.0"),
+        ("s2", "kubelet", "a", "1.1.0", "1.2.0"),
+    ]
+    assert "the step to 1.3.1 overtakes it" in prepared[0].requires[0].text
 
 
 def test_giving_gpus_out_twice_is_broken(small: Matrix) -> None:
