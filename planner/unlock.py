@@ -70,14 +70,14 @@ class _Trials:
     def run(self) -> Iterator[str]:
         if not self.core:
             return
+        for claim in self.core:
+            if claim.detail.get("action"):
+                yield f"{claim.subject}: {claim.detail['action'].rstrip('.')} ({claim.id}; its advice, not verified by planning)"
         for change in (*self.lifted(), *self.later_nodes(), *self.absent(), *self.features()):
             yield from self.tried(change)
         yield from self.elsewhere()
         for word in _POOL_WORDS:
             yield from self.pools(word)
-        for claim in self.core:
-            if claim.detail.get("action"):
-                yield f"{claim.subject}: {claim.detail['action'].rstrip('.')} ({claim.id}; its advice, not verified by planning)"
 
     def tried(self, change: _Change) -> list[str]:
         """The change with its outcome, if it opens the way and there is a try left."""
