@@ -70,6 +70,14 @@ def plan(
         typer.Option("--allocation", metavar="POOL=MODE", help="Let a pool end on another way of allocating its GPUs: h100=dra. Repeatable."),
     ] = None,
     accept: Annotated[list[str] | None, typer.Option("--accept", metavar="ID", help="Accept the risk of an unknown pair by its id. Repeatable.")] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option("--explain", metavar="STEP", help="Explain one step: what forces it, what it waits for, what it enables, why it lands where it does."),
+    ] = None,
+    alternatives: Annotated[
+        bool, typer.Option("--alternatives", help="Show every plan that no other one beats in unknown pairs, drains, steps and where nodes end.")
+    ] = False,
+    choose: Annotated[str | None, typer.Option("--choose", metavar="ID", help="Print this plan of --alternatives, such as a3.")] = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Format of the plan.")] = Format.table,
     output_file: OutputFile = None,
     output_dir: Annotated[Path | None, typer.Option("--output-dir", metavar="DIR", help="With --state, also write one plan file per cluster to DIR.")] = None,
@@ -102,6 +110,8 @@ def plan(
 
         if export_problem is not None:
             raise InputError("--export-problem is for one cluster; give one state file")
+        if alternatives or choose is not None or explain is not None:
+            raise InputError("--alternatives, --choose and --explain are for one cluster; give one state file")
         request = Request(load, to, nodes_at.value, prefer.value, tuple(accept or ()), given, wanted, provider)
         sys.exit(run(request, state, output, output_file, output_dir))  # in full, unlike other commands: there were other processes
     matrix = load()
@@ -122,7 +132,14 @@ def plan(
 
         compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, allocation=wanted)
         write_out(json.dumps(problem_document(compiled.whole), indent=1) + "\n", export_problem)
-    found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or (), allocation=wanted)
+    question = {"nodes": nodes_at.value, "prefer": prefer.value, "accept": accept or (), "allocation": wanted}
+    if alternatives or choose is not None or explain is not None:
+        from cli.plan_views import view
+
+        found, text = view(matrix, cluster, to, question, output, explain=explain, alternatives=alternatives, choose=choose)
+    else:
+        found = make_plan(matrix, cluster, to, **question)  # type: ignore[arg-type]  # the options above
+        text = render(found, output)
     asked = {pair.id for pair in found.open_pairs}
     for name in accept or ():
         if name not in asked:
@@ -130,7 +147,7 @@ def plan(
     if unused := [entry.id for entry in matrix.acceptances if entry.counts_on(matrix.as_of) and entry.id not in asked]:
         shown = ", ".join(unused[:3]) + (f" and {len(unused) - 3} more" if len(unused) > 3 else "")
         typer.echo(f"compat: the overlays accept what this plan does not hold at, which changes nothing: {printable(shown, 300)}", err=True)
-    write_out(render(found, output), output_file)
+    write_out(text, output_file)
     raise typer.Exit(found.exit_code)
 
 

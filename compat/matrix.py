@@ -51,6 +51,7 @@ class Matrix:
         self._verdicts: dict[tuple[object, ...], Verdict] = {}
         self._fits: dict[object, dict[str, Match]] = {}
         self._lines: dict[str, _Lines] = {}
+        self._lifted: frozenset[str] = frozenset()
 
     @classmethod
     def load(
@@ -93,7 +94,15 @@ class Matrix:
 
     def on(self, day: date) -> Matrix:
         """The same knowledge as of another day."""
-        return Matrix(self.store, day)
+        other = Matrix(self.store, day)
+        other._lifted = self._lifted
+        return other
+
+    def without(self, claims: Iterable[str]) -> Matrix:
+        """The same knowledge as if the claims with these ids had been taken back."""
+        other = Matrix(self.store, self.as_of)
+        other._lifted = self._lifted | frozenset(claims)
+        return other
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -200,7 +209,7 @@ class Matrix:
         """Standing claims between two components that say something about pairs of their versions."""
         key = (one, other) if one <= other else (other, one)
         if key not in self._claims:
-            self._claims[key] = [claim for claim in self.store.pair_claims(*key) if claim.stands_on(self.as_of)]
+            self._claims[key] = [claim for claim in self.store.pair_claims(*key) if self._stands(claim)]
         return self._claims[key]
 
     def _speaking(self, part: Part, other: str) -> list[Claim]:
@@ -219,8 +228,11 @@ class Matrix:
         """Standing claims of one kind whose subject is *name*."""
         if (name, kind) not in self._own:
             found = self.store.claims("subject = ? and kind = ?", (name, kind))
-            self._own[name, kind] = [claim for claim in found if claim.stands_on(self.as_of)]
+            self._own[name, kind] = [claim for claim in found if self._stands(claim)]
         return self._own[name, kind]
+
+    def _stands(self, claim: Claim) -> bool:
+        return claim.stands_on(self.as_of) and claim.id not in self._lifted
 
     def rules_from(self, name: str, start: Version) -> list[Claim]:
         """Standing rules about whether one may go from *start* to some other version of *name*."""

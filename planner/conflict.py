@@ -17,6 +17,7 @@ from planner.plan import Conflict, GoalEntry, Plan
 from planner.relaxing import Relaxation, smallest
 from planner.situation import Situation
 from planner.solver import Solution, solve
+from planner.unlock import Replan, unlocking
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -32,10 +33,17 @@ __all__ = ["explain_conflict"]
 
 
 def explain_conflict(
-    situation: Situation, goal: Goal, pairs: Pairs, compiled: Compiled, prefer: str, writer: Callable[[Compiled, Goal, Solution], Writer]
+    situation: Situation,
+    goal: Goal,
+    pairs: Pairs,
+    compiled: Compiled,
+    prefer: str,
+    writer: Callable[[Compiled, Goal, Solution], Writer],
+    replan: Replan,
 ) -> Plan:
     """Make the plan to the farthest state that can be reached, with the conflict that stops it there."""
-    core = _smallest(compiled)
+    relaxation = Relaxation(compiled)
+    core = smallest(relaxation.claims, relaxation.is_reachable)
     cites = Cites()
     reached = _farthest(situation, goal, pairs, prefer, writer)
     way = Journey(pairs, ())
@@ -43,7 +51,7 @@ def explain_conflict(
     cited = cites(core)
     base = reached or _nothing(situation, goal, extra)
     farthest = {**situation.state.dump(), "versions": base.end}
-    conflict = Conflict(claims=cited, text=_words(core, goal), farthest=farthest, unlock=tuple(_unlock(core)))
+    conflict = Conflict(claims=cited, text=_words(core, goal), farthest=farthest, unlock=tuple(unlocking(situation, goal, core, relaxation, replan)))
     return replace(
         base,
         goal=GoalEntry(goal.text, goal.nodes, dict(goal.allocation)),
@@ -77,16 +85,17 @@ def _nothing(situation: Situation, goal: Goal, extra: tuple) -> Plan:  # type: i
 
 
 def _farthest(situation: Situation, goal: Goal, pairs: Pairs, prefer: str, writer: Callable[[Compiled, Goal, Solution], Writer]) -> Plan | None:
-    """The plan to the highest control-plane version below the goal that can be reached; nodes may stay where they are supported or not."""
+    """The plan to the highest minor of the control plane below the goal's that can be reached.
+
+    Nodes end as the goal asks if they can, else anywhere; a minor counts as reached either way.
+    """
     control = situation.control
-    lower = sorted(
-        {
-            r.version
-            for r in situation.matrix.releases(control.component, stable_only=True)
-            if control.version < r.version < goal.version and r.version.parts > 2
-        }
-    )
-    newest = {version.line: version for version in lower if version.line < goal.version.line}
+    releases = situation.matrix.releases(control.component, stable_only=True, out_only=False)
+    between = [release for release in releases if control.version < release.version and release.version.line < goal.version.line and release.version.parts > 2]
+    out = sorted(release.version for release in between if release.known_from <= situation.matrix.as_of)
+    newest = {version.line: version for version in out}
+    for version in sorted(release.version for release in between):
+        newest.setdefault(version.line, version)  # of a minor that is not out its first release, as on the way to the goal
     without = [goal.version] if goal.allocation else []  # as far as that goes, without changing how GPUs are allocated
     for version in [*without, *sorted(newest.values(), reverse=True)]:
         for nodes in dict.fromkeys((goal.nodes, "anywhere")):
@@ -98,26 +107,8 @@ def _farthest(situation: Situation, goal: Goal, pairs: Pairs, prefer: str, write
     return None
 
 
-def _smallest(compiled: Compiled) -> list[Claim]:
-    """Claims that together forbid the goal, none of which can be left out."""
-    relaxation = Relaxation(compiled)
-    return smallest(relaxation.claims, relaxation.is_reachable)
-
-
 def _words(core: list[Claim], goal: Goal) -> str:
     if not core:
         return f"Nothing that is known leads to {goal.text}: the versions in between are not known."
     listed = "; ".join(claim.summary.rstrip(".") for claim in core)
     return f"{goal.text} cannot be reached, because together these forbid it: {listed}."
-
-
-def _unlock(core: list[Claim]) -> list[str]:
-    found = []
-    for claim in core:
-        if claim.detail.get("owner") and not claim.object:
-            found.append(f"{claim.subject}: {claim.detail['owner']} lifts the ban “{claim.summary.rstrip('.')}” ({claim.id})")
-            continue
-        found += [f"{claim.subject}: {claim.detail['action'].rstrip('.')} ({claim.id})"] if claim.detail.get("action") else []
-        found += [f"{claim.subject}: it does not hold if {claim.detail['unless'].rstrip('.')} ({claim.id})"] if claim.detail.get("unless") else []
-        found.append(f"{claim.subject}: a newer release, or a later statement, that lifts “{claim.summary.rstrip('.')}” ({claim.id})")
-    return found

@@ -34,6 +34,7 @@ __all__ = [
     "Reason",
     "Severity",
     "Step",
+    "written_form",
 ]
 
 Severity = Literal["error", "warning", "info"]
@@ -318,6 +319,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return value
+
+
+def written_form(value: Any) -> Any:
+    """A value of a plan as it is written."""
+    return _plain(value)
 
 
 def _digest(body: dict[str, Any]) -> str:

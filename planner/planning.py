@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
 from compat import Matrix
-from compat.errors import printable
+from compat.errors import InputError, printable
 from compat.scope import Scope, both_conditions, describe
 from compat.verdicts import ORDER
 from planner.acceptance import Acceptances
@@ -29,7 +29,7 @@ from planner.solver import Solution, solve
 from planner.state import ClusterState
 from planner.way_back import way_back
 
-__all__ = ["compile_for", "plan"]
+__all__ = ["compile_for", "plan", "trip", "written"]
 
 _HEADLINE = ("os", "provider")
 
@@ -73,6 +73,20 @@ def plan(
     Raises:
         InputError: if state or goal cannot be used.
     """
+    return trip(matrix, state, to, nodes=nodes, prefer=prefer, accept=accept, allocation=allocation)[0]
+
+
+def trip(
+    matrix: Matrix,
+    state: ClusterState,
+    to: str,
+    *,
+    nodes: str = "target",
+    prefer: str = "fewest-drains",
+    accept: Iterable[str] = (),
+    allocation: Mapping[str, str] | None = None,
+) -> tuple[Plan, Journey]:
+    """As `plan`, with the states that the plan goes through."""
     situation = situate(matrix, state, allocation)
     goal = make_goal(situation, to, nodes)
     pairs = Pairs(situation)
@@ -80,8 +94,37 @@ def plan(
     solution = solve(compiled.problem)
     accepted = Acceptances(matrix, accept)
     if solution is not None:
-        return _Writer(situation, goal, pairs, compiled, solution, accepted).write()
-    return explain_conflict(situation, goal, pairs, compiled, prefer, lambda c, g, s: _Writer(situation, g, pairs, c, s, accepted))
+        writer = _Writer(situation, goal, pairs, compiled, solution, accepted)
+        return writer.write(), writer.journey
+    tried: list[_Writer] = []
+
+    def nearer(compiled: Compiled, goal: Goal, solution: Solution) -> _Writer:
+        tried.append(_Writer(situation, goal, pairs, compiled, solution, accepted))
+        return tried[-1]
+
+    def replan(matrix: Matrix, state: ClusterState, nodes: str) -> Plan | None:
+        return _reach(matrix, state, to, nodes, prefer, accepted, allocation)
+
+    found = explain_conflict(situation, goal, pairs, compiled, prefer, nearer, replan)
+    return found, tried[-1].journey if tried else Journey(pairs, ())
+
+
+def _reach(matrix: Matrix, state: ClusterState, to: str, nodes: str, prefer: str, accept: Acceptances, allocation: Mapping[str, str] | None) -> Plan | None:
+    """The plan to a goal; None if there is no way, or the goal makes no sense for that state."""
+    try:
+        situation = situate(matrix, state, allocation)
+        goal = make_goal(situation, to, nodes)
+    except InputError:
+        return None
+    pairs = Pairs(situation)
+    compiled = compile_problem(situation, goal, pairs, prefer)
+    solution = solve(compiled.problem)
+    return None if solution is None else _Writer(situation, goal, pairs, compiled, solution, accept).write()
+
+
+def written(situation: Situation, goal: Goal, pairs: Pairs, compiled: Compiled, solution: Solution, accept: Iterable[str] = ()) -> Plan:
+    """Write down a way that was found for a compiled problem, as `plan` does."""
+    return _Writer(situation, goal, pairs, compiled, solution, Acceptances(situation.matrix, accept)).write()
 
 
 def situate(matrix: Matrix, state: ClusterState, allocation: Mapping[str, str] | None) -> Situation:

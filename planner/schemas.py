@@ -1,4 +1,4 @@
-"""JSON Schemas of what is read and written: ``compat.cluster/v1`` and ``compat.plan/v1``."""
+"""JSON Schemas of what is read and written: ``compat.cluster/v1``, ``compat.plan/v1`` and the views of a plan."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from planner.alternatives import Alternatives
+from planner.explain import Explanation
 from planner.plan import OPTIONAL_FIELDS, Plan
 from planner.state import ClusterState
 
-__all__ = ["cluster_schema", "plan_schema"]
+__all__ = ["alternatives_schema", "cluster_schema", "explanation_schema", "plan_schema"]
 
 
 def cluster_schema() -> dict[str, Any]:
@@ -36,14 +38,35 @@ def _or_single(entry: dict[str, Any]) -> None:
 
 def plan_schema() -> dict[str, Any]:
     """Return the schema of a plan as it is written."""
-    schema = TypeAdapter(Plan).json_schema()
-    for definition in (schema, *schema["$defs"].values()):
+    return _as_written(TypeAdapter(Plan).json_schema(), "Plan")
+
+
+def alternatives_schema() -> dict[str, Any]:
+    """Return the schema of a plan with what it could be traded for."""
+    schema = _as_written(TypeAdapter(Alternatives).json_schema(), "Alternatives")
+    schema["properties"]["recommended"] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    schema["properties"]["knowledge"] = {"$ref": "#/$defs/Knowledge"}
+    schema["required"] = sorted(schema["properties"])
+    return schema
+
+
+def explanation_schema() -> dict[str, Any]:
+    """Return the schema of one step in full."""
+    return _as_written(TypeAdapter(Explanation).json_schema(), "Explanation")
+
+
+def _as_written(schema: dict[str, Any], title: str) -> dict[str, Any]:
+    """Bring the schema of plain values to the names and the optional fields of the written form."""
+    definitions = schema["$defs"]
+    for definition in (schema, *definitions.values()):
         if "properties" in definition:
             definition["properties"] = {name.rstrip("_"): entry for name, entry in definition["properties"].items()}
-            whole = definition is schema or definition.get("title") in ("Step", "Finding", "LayerEntry")
+            whole = definition.get("title") in (title, "Plan", "Step", "Finding", "LayerEntry")
             definition["required"] = [name for name in definition["properties"] if whole or name not in OPTIONAL_FIELDS]
             definition["additionalProperties"] = False
-    cluster = cluster_schema()
-    schema["$defs"].update(cluster.pop("$defs"), ClusterState=cluster)
-    schema["properties"]["start"] = {"$ref": "#/$defs/ClusterState"}
+    for plan in (schema if title == "Plan" else None, definitions.get("Plan")):
+        if plan:
+            cluster = cluster_schema()
+            definitions.update(cluster.pop("$defs"), ClusterState=cluster)
+            plan["properties"]["start"] = {"$ref": "#/$defs/ClusterState"}
     return schema

@@ -22,8 +22,8 @@ def escape(text: str, *, links: bool = False) -> str:
     return re.sub(r"(?<!\w)@(?=\w)", "@\u200b", escaped).replace("://", ":\u200b//").replace("www.", "www\u200b.")
 
 
-def render(plan: Plan) -> str:
-    """Return the plan as a Markdown document."""
+def render(plan: Plan, more: Iterable[str] = ()) -> str:
+    """Return the plan as a Markdown document, with *more* lines before its sources."""
     sources = Sources(plan)
     lines = [f"# Upgrade plan: {escape(headline(plan))}", "", f"**{escape(verdict_line(plan))}**", ""]
     lines += _summary(plan)
@@ -33,6 +33,7 @@ def render(plan: Plan) -> str:
     for step in plan.steps:
         lines += _step(plan, step, sources)
     lines += _findings(plan, sources)
+    lines += more
     lines += ["## Sources", ""]
     lines += [f"{number}. {_address(place)}" for number, place in sources.listed()] or ["None cited."]
     lines += [

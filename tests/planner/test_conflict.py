@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compat import Claim, Matrix
-from planner import ClusterState, compile_for
+from planner import ClusterState, compile_for, plan
 from planner.compiling import Compiled
 from planner.relaxing import Relaxation, smallest
 from planner.solver import Table, Transition, solve
@@ -90,6 +90,28 @@ def test_lifting_claims_says_the_same_as_the_whole_problem(small_copy: Path, see
         assert answer == straight(compiled, enforced)
         answers.add(answer)
     assert True in answers
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_farthest_state_is_the_highest_minor_that_can_be_reached(small_copy: Path, seed: int) -> None:
+    """By the compiled problem: no way leads the control plane to a higher minor, wherever all else ends."""
+    draw = random.Random(seed)
+    choices = [("kubernetes", ["==1.2.*", "==1.3.*", "==1.4.*", ">=1.4"]), ("runtime", ["==2.*", ">=3"]), ("kubelet", [">=1.3", "==1.2.*"])]
+    bans = ""
+    for number in range(4):
+        target, versions = draw.choice(choices)
+        bans += BAN.format(number=number, versions=draw.choice(["==10.*", ">=11", "==12.*", ""]), object=target, object_versions=draw.choice(versions))
+    file = small_copy / "operator.yaml"
+    file.write_text(file.read_text().replace("also:\n", bans + BAN.format(number=9, versions="", object="kubernetes", object_versions=">=1.4") + "also:\n"))
+    matrix = Matrix.load(as_of=DAY, data=small_copy)
+    text = "kubernetes: 1.1.0\ncomponents: {operator: 10.0.0, queue: 25.2.0}\npools: [{name: gpu, kubelet: 1.1.0, os: duck-2, runtime: runtime 2.0.0}]"
+    state = ClusterState.parse(text)
+    found = plan(matrix, state, "1.4")
+    assert found.conflict is not None
+    whole = compile_for(matrix, state, "1.4").whole
+    minors = [value for value in range(len(whole.variables[0].values)) if solve(replace(whole, goal=(frozenset((value,)), *((None,) * (len(whole.goal) - 1)))))]
+    assert found.end["kubernetes"] == whole.variables[0].values[max(minors)]
+    assert found.conflict.farthest["versions"] == found.end
 
 
 def test_each_claim_of_a_real_conflict_is_needed(real: Matrix) -> None:
