@@ -147,3 +147,21 @@ def test_a_skew_that_is_broken_does_not_widen(small_copy: Path) -> None:
     assert found.steps[0].component == "kubelet" or found.steps[0].kind == "hold"
     control = next(n for n, step in enumerate(found.steps) if step.component == "kubernetes" and step.kind != "hold")
     assert any(step.component == "kubelet" for step in found.steps[:control])
+
+
+def test_add_ons_of_other_providers_are_not_asked_for(small_copy: Path) -> None:
+    """What can be in this cluster and is not named is listed; what runs at another provider only is not."""
+    (small_copy / "scalers.yaml").write_text(
+        "subject: lake-scaler\ntitle: A scaler\nas_of: 2026-01-31\ncomponent: {role: addon, present_in: {provider: lake}}\n"
+        "also:\n- {subject: pond-scaler, title: Another, component: {role: addon, present_in: {provider: [pond]}}}\n"
+    )
+    matrix = Matrix.load(as_of=DAY, data=small_copy)
+
+    def listed(provider: str) -> list[bool]:
+        found = make(matrix, STATE.replace("provider: lake\n", provider), "1.2").findings
+        text = next(item.text for item in found if "nothing is known about them" in item.text)
+        return ["lake-scaler" in text, "pond-scaler" in text]
+
+    assert listed("provider: lake\n") == [True, False]
+    assert listed("provider: pond\n") == [False, True]
+    assert listed("") == [True, True]
