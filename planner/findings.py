@@ -285,7 +285,8 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
         yield Finding("not-considered", "info", f"Not considered, {gap}.")
     known = {part.component for part in situation.parts} | situation.absent | {name for name, _ in situation.unversioned}
     carried = {name for names in journey.pairs.operands.values() for name in names}
-    others = sorted(subject.id for subject in situation.matrix.subjects.values() if subject.role == "addon" and subject.id not in known | carried)
+    addons = {subject.id for subject in situation.matrix.subjects.values() if subject.role == "addon"}
+    others = sorted(name for name in addons - known - carried if situation.possible(name))
     if others:
         yield Finding(
             "not-considered",

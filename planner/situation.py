@@ -206,12 +206,19 @@ class Situation:
 
     def present(self, component: str, pool: str, allocation: str = "") -> bool:
         """Whether a component that the cluster has runs on a pool, as far as the knowledge base says where it does."""
+        return self._can_run(component, self.scope(pool, allocation))
+
+    def possible(self, component: str) -> bool:
+        """Whether a component can be in this cluster at all, as far as the knowledge base says where it runs."""
+        return any(self._can_run(component, scope) for scope in self.cluster_scopes)
+
+    def _can_run(self, component: str, place: Scope) -> bool:
         subject = self.matrix.subjects.get(component)
         wanted = subject.component.get("present_in") if subject else None
         if not wanted:
             return True
         scope = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in wanted.items()}
-        return self.matrix.words.fit(scope, self.scope(pool, allocation)).fit is not Fit.NO
+        return self.matrix.words.fit(scope, place).fit is not Fit.NO
 
 
 def resolve(matrix: Matrix, state: ClusterState, allocation: Mapping[str, str] | None = None) -> Situation:

@@ -55,7 +55,11 @@ def _same_lifecycle(subject: str, claim: Written, known: Known, secondary: bool)
 
 def _same_offer(subject: str, claim: Written, known: Known, secondary: bool) -> bool:
     line = known.version(claim["object"], claim["object_versions"].removeprefix("==").removesuffix(".*"))
-    stated = [item for item in known.claims("offer", subject, claim["object"]) if line is not None and line in item.object_range]
+    offers = known.claims("offer", subject, claim["object"])
+    stated = [item for item in offers if line is not None and line in item.object_range]
+    offered = [release.version for release in known.releases(claim["object"]) if any(release.version in item.object_range for item in offers)]
+    if line is None or (not stated and offered and line < min(offered)):
+        return True  # lines before the oldest offer were left out on purpose
     return any(secondary or all(_day(claim.get(key)) == item.detail.get(key) for key in _ENDS) for item in stated)
 
 

@@ -74,7 +74,7 @@ def served() -> Iterator[Mirror]:
         newest = {"name": "540.2.1", "date": "2026-01-19", "link": None}
         state.put(
             "https://endoflife.date/api/v1/products/driver/",
-            payloads.endoflife("driver", payloads.cycle("r540", "2026-01-05", eolFrom="2027-01-05", latest=newest)),
+            payloads.endoflife("driver", payloads.cycle("r540", "2026-01-05", isLts=True, eolFrom="2027-01-05", latest=newest)),
         )
         state.put(f"{RAW}/example/website/main/schedule.yaml", payloads.schedule(("1.4", "2026-01-20", "2027-01-28", "2027-03-28", [("1.4.1", "2026-01-30")])))
         state.put(f"{GITHUB}/example/website/contents/gates?ref=main", payloads.gates("DuckPonds.md"))

@@ -174,3 +174,21 @@ def test_what_closes_the_way_back_is_said(small_copy: Path) -> None:
     assert found.steps[1].rollback == "Go back to 1.2.0. s3 closes it: after that kubelet 1.3.1 with kubernetes 1.2.0 would be broken."
     elsewhere = make(matrix, state.replace("pond", "lake"), "1.3")
     assert elsewhere.steps[1].rollback == "Go back to 1.2.0."
+
+
+def test_add_ons_of_other_providers_are_not_asked_for(small_copy: Path) -> None:
+    """What can be in this cluster and is not named is listed; what runs at another provider only is not."""
+    (small_copy / "scalers.yaml").write_text(
+        "subject: lake-scaler\ntitle: A scaler\nas_of: 2026-01-31\ncomponent: {role: addon, present_in: {provider: lake}}\n"
+        "also:\n- {subject: pond-scaler, title: Another, component: {role: addon, present_in: {provider: [pond]}}}\n"
+    )
+    matrix = Matrix.load(as_of=DAY, data=small_copy)
+
+    def listed(provider: str) -> list[bool]:
+        found = make(matrix, STATE.replace("provider: lake\n", provider), "1.2").findings
+        text = next(item.text for item in found if "nothing is known about them" in item.text)
+        return ["lake-scaler" in text, "pond-scaler" in text]
+
+    assert listed("provider: lake\n") == [True, False]
+    assert listed("provider: pond\n") == [False, True]
+    assert listed("") == [True, True]

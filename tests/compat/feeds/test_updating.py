@@ -55,14 +55,14 @@ def says(*releases: tuple[str, str], claims: tuple[dict[str, Any], ...] = (), **
     return Facts(source, [ReleaseEntry(version=text, released=date.fromisoformat(day)) for text, day in releases], list(claims), **more)
 
 
-def check(path: Path) -> None:
-    load_knowledge(SMALL, [read_overlay(path)])
-
-
-def run(matrix: Matrix, target: Path, *said: Said, today: date = DAY, only: tuple[Said, ...] | None = None) -> Update:
+def run(matrix: Matrix, target: Path, *said: Said, today: date = DAY, only: tuple[Said, ...] | None = None, data: Path = SMALL) -> Update:
     known = Known(matrix)
     feeds = [item.feed for item in said]
     outcomes = read_feeds([item.feed for item in only] if only is not None else feeds, Fetcher(), known, today, lambda _: None)
+
+    def check(path: Path) -> None:
+        load_knowledge(data, [read_overlay(path)])
+
     return write_update(outcomes, feeds, known, today, target, check)
 
 
@@ -128,6 +128,19 @@ def test_a_collector_overrules_nobody(small: Matrix, target: Path) -> None:
     other_end = claim("lifecycle", "530", versions="==530.*", supported_until=date(2031, 1, 1))
     run(small, target, Said("a-feed", "driver", says(claims=(other_end, LIFE), secondary=True)))
     assert [item["id"] for item in content(target)["claims"]] == ["update-a-feed-540"]
+
+
+def test_a_collector_adds_offers_after_those_that_are_known(small_copy: Path, target: Path) -> None:
+    """A provider's new minor is news; what is known stays as it is, and lines before the oldest offer were left out on purpose."""
+    offer = "- {id: pond-1.3, kind: offer, object: kubernetes, object_versions: ==1.3.*, standard_until: 2027-01-01, said: 2026-01-01, source: page, summary: Ponds offer 1.3.}"
+    (small_copy / "pond.yaml").write_text(
+        "subject: pond\ntitle: Pond\nas_of: 2026-01-31\ncomponent: {role: provider}\n"
+        f"sources: {{page: {{url: 'https://example.com/pond'}}}}\nclaims:\n{offer}\n"
+    )
+    said = [claim("offer", line, object="kubernetes", object_versions=f"=={line}.*", standard_until=date(2027, 6, 1)) for line in ("1.2", "1.3", "1.4")]
+    matrix = Matrix.load(as_of=DAY, data=small_copy, configured_overlays=False)
+    run(matrix, target, Said("a-feed", "pond", says(claims=tuple(said), secondary=True)), data=small_copy)
+    assert [item["id"] for item in content(target)["claims"]] == ["update-a-feed-1.4"]
 
 
 def test_the_matrix_reads_what_was_written(small: Matrix, target: Path) -> None:
