@@ -123,7 +123,7 @@ def allocation_part(matrix: Matrix, pool: Pool, wanted: str, present: Collection
         raise GoalError(f"pool {pool.name}: how it allocates GPUs now is {now}; say one way in pools[].allocation of the state")
     if pool.allocation[0] == given:
         raise GoalError(f"pool {pool.name} allocates its GPUs through {given} already; leave it out")
-    servers = [item.id for item in matrix.subjects.values() if (item.component.get("present_in") or {}).get(word) == given]
+    servers = [item.id for item in matrix.subjects.values() if given in ((item.component.get(key) or {}).get(word) for key in ("present_in", "needed_in"))]
     if servers and not any(name in present for name in servers):
         names = " or ".join(servers)
         raise GoalError(f"pool {pool.name} is to allocate GPUs through {printable(given)}, but {names} is not in the cluster with a known version; give it")

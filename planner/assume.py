@@ -47,13 +47,15 @@ def assumed_state(matrix: Matrix, start: str, given: Mapping[str, str], *, mode:
         assumed.append(f"{control}: {version.text} is taken as {version.release}, its newest known patch")
     if mode != "none":
         _fill(matrix, version, mode, components, pool, assumed)
-    return ClusterState(
+        if provider is not None:
+            _fill_provider(matrix, version, provider, components, assumed)
+    state = ClusterState(
         kubernetes=(version.text,),
         provider=provider,
         components={name: ComponentState(text or None) for name, text in components.items()},
-        pools=(Pool(**_lists(pool)),) if len(pool) > 1 else (),
         assumed=tuple(assumed),
     )
+    return replace(state, pools=(Pool(**_lists(pool)),)) if len(pool) > 1 else state
 
 
 def _lists(pool: dict[str, Any]) -> dict[str, Any]:
@@ -137,6 +139,19 @@ def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str
         when = f"on {then.as_of}" if mode == "era" else "today"
         own = subject.component.get("hint", "--with")
         assumed.append(f"{subject.id} {found[0].text}: the newest release that was tested with {partner} {beside} {when}; give your own with {own}")
+
+
+def _fill_provider(matrix: Matrix, version: Version, provider: str, components: dict[str, str], assumed: list[str]) -> None:
+    """The newest release of a provider with versions of its own that goes with the control plane."""
+    control = next(subject.id for subject in matrix.subjects.values() if subject.role == "control-plane")
+    subject = next((item for item in matrix.subjects.values() if item.role == "provider" and provider in (item.id, *item.aliases)), None)
+    if subject is None or subject.id in components or not matrix.releases(subject.id):
+        return
+    line = f"{version.line[0]}.{version.line[1]}"
+    found = matrix.supported(subject.id, {"provider": (subject.id,)}, most=1, **{control.replace("-", "_"): line})
+    if found:
+        components[subject.id] = found[0].text
+        assumed.append(f"{subject.id} {found[0].text}: the newest release with {control} {line}; give your own with --with {subject.id}=VERSION")
 
 
 def _era(matrix: Matrix, control: str, version: Version) -> date:

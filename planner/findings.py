@@ -259,6 +259,11 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
     situation = journey.pairs.situation
     for text in situation.state.assumed:
         yield Finding("assumed", "info", f"Assumed: {text}.")
+    for name, pools in situation.needed.items():
+        if name in situation.absent:
+            listed = ", ".join(pools)
+            what = f"{name} is said to be absent, and pool {listed} cannot do without it as it is: what it serves there works for nobody."
+            yield Finding("missing-component", "error", what)
     for name, place in situation.unversioned:
         where = f"of pool {place} " if place else ""
         yield Finding(

@@ -215,9 +215,24 @@ class Pairs:
                 self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope)
                 for scope in self._scopes(name, other, part.component, part)
             ):
-                place = f"pools[].{self.matrix.subjects[name].component.get('pool_field')} of pool {pool}" if pool else f"components.{name}"
-                verdict = Verdict("unknown", question=f"The version of {name} is not known. Give it in the cluster state, {place}.")
-                yield Judgement(f"{name} ?", f"{part.component} {version.release}", (other.key, part.key), verdict, relied_on=True)
+                field = self.matrix.subjects[name].component.get("pool_field")
+                place = f"components.{name}" if not field else f"pools[].{field} of pool {pool}" if pool else f"pools[].{field} (pools: [] if there are none)"
+                verdict = self._whatever(name, part, version) or Verdict(
+                    "unknown", question=f"The version of {name} is not known. Give it in the cluster state, {place}."
+                )
+                against = violated(verdict, part.component, version, None)
+                yield Judgement(f"{name} ?", f"{part.component} {version.release}", (other.key, part.key), verdict, True, against)
+
+    def _whatever(self, name: str, part: Part, version: Version) -> Verdict | None:
+        """The verdict if a partner in an unknown version would be broken beside a part whichever of its releases it is."""
+        newest: Verdict | None = None
+        for release in self.matrix.releases(name, stable_only=True):
+            for scope in self.situation.places(part):
+                verdict = self.matrix.verdict((name, release.version), (part.component, version), scope, self.situation.context)
+                if verdict.grade != "broken":
+                    return None
+                newest = newest or verdict
+        return newest
 
     def thirds(self, pair: PairKey) -> tuple[str, ...]:
         """Keys of further parts whose version, or way of allocating GPUs, decides whether a claim about the two holds."""

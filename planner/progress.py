@@ -190,7 +190,7 @@ def with_versions(situation: Situation, releases: Mapping[str, str]) -> ClusterS
             pools[part.pool] = replace(pools[part.pool], driver=release)
         else:
             pools[part.pool] = replace(pools[part.pool], runtime=f"{part.component} {release}")
-    return replace(state, components=components, pools=tuple(pools.values()))
+    return replace(state, components=components, pools=tuple(pools.values()) if state.lists_pools else state.pools)
 
 
 def _at_version(text: str, api: ApiUse, version: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -67,6 +67,17 @@ class Situation:
         """Role of a component in the knowledge base."""
         subject = self.matrix.subjects.get(component)
         return subject.role if subject else ""
+
+    @cached_property
+    def needed(self) -> dict[str, list[str]]:
+        """Components that pools cannot do without as they are now (``needed_in``), with these pools."""
+        found: dict[str, list[str]] = {}
+        for subject in self.matrix.subjects.values():
+            wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in (subject.component.get("needed_in") or {}).items()}
+            pools = [pool.name for pool in self.state.pools if wanted and self.matrix.words.fit(wanted, self.scope(pool.name)).fit is Fit.YES]
+            if pools:
+                found[subject.id] = pools
+        return found
 
     @cached_property
     def provider(self) -> str:
@@ -252,6 +263,8 @@ def resolve(matrix: Matrix, state: ClusterState, allocation: Mapping[str, str] |
     if provider and matrix.releases(provider, out_only=False) and provider not in (*(part.component for part in parts), *(name for name, _ in unversioned)):
         unversioned.append((provider, ""))
     parts[1:] = sorted(parts[1:], key=lambda part: part.component)
+    if not state.lists_pools:
+        unversioned.append((agent, ""))
     parts.extend(apis_in_use(matrix, state, parts))
     for index, pool in enumerate(state.pools):
         parts.extend(_pool_parts(matrix, agent, pool, index, gaps, unversioned))
@@ -260,6 +273,10 @@ def resolve(matrix: Matrix, state: ClusterState, allocation: Mapping[str, str] |
     if len({part.key for part in parts}) < len(parts):
         raise InputError("components: one component is given under two names; keep one of them")
     situation = Situation(matrix, state, tuple(parts), frozenset(absent), tuple(unversioned), tuple(gaps))
+    known = {*(part.component for part in parts), *(name for name, _ in unversioned), *absent}
+    missing = [name for name in situation.needed if name not in known]
+    if missing:
+        situation = replace(situation, unversioned=(*unversioned, *((name, "") for name in missing)))
     _ = [situation.scope(pool.name) for pool in state.pools]
     return situation
 

@@ -84,6 +84,12 @@ class Pool:
         return self.driver is not None or (self.allocation is not None and self.allocation != ("none",))
 
 
+class _Unlisted(tuple[Pool, ...]):
+    """The pools of a state that says nothing of them; an empty list says that there are none."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class ClusterState:
     """One cluster as it is now. Only ``kubernetes`` is needed."""
@@ -101,9 +107,15 @@ class ClusterState:
     components: dict[Name, ComponentState] = field(default_factory=dict)
     apis: Texts = ()
     """API versions in use or stored, as ``group/version/Kind``."""
-    pools: tuple[Pool, ...] = ()
+    pools: tuple[Pool, ...] = field(default_factory=_Unlisted)
+    """An empty list: there are none. Not given: nothing is known of the nodes, see `lists_pools`."""
     assumed: Texts = ()
     """What was filled in and not read from the cluster, in words."""
+
+    @property
+    def lists_pools(self) -> bool:
+        """Whether it says which pools there are."""
+        return not isinstance(self.pools, _Unlisted)
 
     @classmethod
     def load(cls, path: str | Path) -> ClusterState:
@@ -159,6 +171,8 @@ class ClusterState:
         """The state as plain values in the written form; what is unknown is left out."""
         value = _plain(self)
         value = {"schema": self.schema, **value, "kubernetes": _short(self.kubernetes)}
+        if self.lists_pools:
+            value.setdefault("pools", [])
         if self.components:
             value["components"] = {name: component.version for name, component in self.components.items()}
         for pool, entry in zip(self.pools, value.get("pools", ()), strict=False):

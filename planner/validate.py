@@ -309,7 +309,14 @@ class _Replay:
             places = [self.situation.scope(pool)] if pool else scopes
             meets = meets and self.situation.runs_on(part.component, pool) and self.situation.runs_on(name, part.pool)
             if meets and any(self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope) for scope in places):
-                yield f"{name}@{pool}" if pool else name, "unknown"
+                releases = self.matrix.releases(name, stable_only=True)
+                grades_of = (
+                    self.matrix.verdict((name, release.version), (part.component, version), scope, dict.fromkeys(self.situation.absent)).grade
+                    for release in releases
+                    for version in self.running(part)
+                    for scope in self.situation.places(part)
+                )
+                yield f"{name}@{pool}" if pool else name, "broken" if releases and all(grade == "broken" for grade in grades_of) else "unknown"
 
     def mixtures(self, part: Part) -> list[Verdict]:
         """Verdicts of the oldest with the newest of a mix."""

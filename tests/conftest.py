@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from compat import Matrix
+from planner import ClusterState
 
 SMALL = Path(__file__).parent / "kb" / "small"
 DAY = date(2026, 1, 31)
@@ -71,3 +72,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8"), f"{name} differs; if that is meant, run pytest --update-golden and read the difference"
 
     return check
+
+
+def state_of(text: str) -> ClusterState:
+    """A cluster state; one that says nothing of pools has none, so that tests of the control plane do not have to ask for nodes."""
+    return ClusterState.parse(text if "pools:" in text else f"{text.rstrip()}\npools: []\n")

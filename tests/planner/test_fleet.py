@@ -57,7 +57,7 @@ def test_an_accepted_risk_makes_another_plan(small: Matrix) -> None:
 
 def test_one_bad_cluster_does_not_stop_the_rest(small: Matrix) -> None:
     """It is reported with what is wrong; the others are planned, in the order of the input, the largest group first."""
-    states = {"late": ClusterState.parse("kubernetes: 1.3.1"), "bad": ClusterState.parse("kubernetes: 9.9"), "a": state("a"), "b": state("b", 2)}
+    states = {"late": ClusterState.parse("kubernetes: 1.3.1\npools: []"), "bad": ClusterState.parse("kubernetes: 9.9"), "a": state("a"), "b": state("b", 2)}
     fleet = plan_fleet(small, states, "1.4")
     document = fleet.to_dict()
     jsonschema.validate(json.loads(fleet.to_json()), fleet_schema())

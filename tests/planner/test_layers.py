@@ -19,7 +19,7 @@ from planner.assume import assumed_state
 from planner.checking import check_state
 from planner.schemas import plan_schema
 from planner.validate import validate
-from tests.conftest import DAY, SMALL
+from tests.conftest import DAY, SMALL, state_of
 from tests.overlays import TESTED, with_overlay
 from tests.planner.test_planning import STATE
 
@@ -29,7 +29,7 @@ ACCEPTED = "accepted: [{{id: '{0}', owner: jane@example.com, expires: {1}, reaso
 
 
 def make(matrix: Matrix, text: str = STATE, to: str = "1.4", **options: object) -> Plan:
-    found = plan(matrix, ClusterState.parse(text), to, **options)  # type: ignore[arg-type]
+    found = plan(matrix, state_of(text), to, **options)  # type: ignore[arg-type]
     document = json.loads(found.to_json())
     assert validate(matrix, document) == []
     jsonschema.validate(document, plan_schema())

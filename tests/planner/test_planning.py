@@ -19,7 +19,7 @@ from planner.assume import assumed_state, with_components
 from planner.errors import GoalError
 from planner.schemas import cluster_schema, plan_schema
 from planner.validate import validate
-from tests.conftest import DAY, SMALL
+from tests.conftest import DAY, SMALL, state_of
 from tests.planner.test_state import FULL
 
 STATE = """
@@ -34,7 +34,7 @@ pools:
 
 def make(matrix: Matrix, text: str = STATE, to: str = "1.4", **options: object) -> Plan:
     """Plan and validate: no test sees a plan that the validator has not passed."""
-    found = plan(matrix, ClusterState.parse(text), to, **options)  # type: ignore[arg-type]
+    found = plan(matrix, state_of(text), to, **options)  # type: ignore[arg-type]
     assert validate(matrix, json.loads(found.to_json())) == []
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from compat import Matrix
 from compat.errors import InputError
 from planner import ClusterState, PlanFile, plan, recheck
-from tests.conftest import DAY
+from tests.conftest import DAY, state_of
 from tests.overlays import TESTED, with_overlay
 from tests.planner.test_aspects import DUCK, SHARING, pools, serving
 from tests.planner.test_layers import ACCEPTED, EARLY, RISK, ban
@@ -63,16 +63,16 @@ def test_an_overlay_may_accept_what_a_plan_holds_at(tmp_path: Path, small: Matri
 def test_an_api_in_use_on_its_way(small_copy: Path) -> None:
     """Before, at and after the move to the next version of an API."""
     matrix = serving(small_copy, "1.2")
-    made = PlanFile.parse(plan(matrix, ClusterState.parse(DUCK), "1.4").to_json())
+    made = PlanFile.parse(plan(matrix, state_of(DUCK), "1.4").to_json())
     result = recheck(matrix, made)
     assert (result.exit_code, result.differences) == (0, ())
     steps = [step.id for step in made.plan.steps]
     move = next(step.id for step in made.plan.steps if step.kind == "migrate-api")
     for version, done in (("v1beta1", steps[: steps.index(move)]), ("v1", steps[: steps.index(move) + 1])):
-        result = recheck(matrix, made, ClusterState.parse(f"kubernetes: 1.2.0\napis: [pond.example/{version}/Duck]"))
+        result = recheck(matrix, made, state_of(f"kubernetes: 1.2.0\napis: [pond.example/{version}/Duck]"))
         assert (list(result.progress.done), result.exit_code, result.progress.drift) == (done, 0, ())
     assert recheck(matrix, made, done=move).exit_code == 0
-    assert "the state does not say" in only(recheck(matrix, made, ClusterState.parse("kubernetes: 1.2.0")), "drift").text
+    assert "the state does not say" in only(recheck(matrix, made, state_of("kubernetes: 1.2.0")), "drift").text
 
 
 def test_the_way_gpus_are_allocated(small_copy: Path) -> None:
@@ -91,7 +91,7 @@ def test_the_way_gpus_are_allocated(small_copy: Path) -> None:
 def test_a_plan_of_others_with_an_api_version_that_does_not_exist(small_copy: Path) -> None:
     """A clear error, not a traceback."""
     matrix = serving(small_copy, "1.2")
-    document = plan(matrix, ClusterState.parse(DUCK), "1.4").to_dict()
+    document = plan(matrix, state_of(DUCK), "1.4").to_dict()
     del document["digest"]
     (entry,) = (step for step in document["steps"] if step["kind"] == "migrate-api")
     entry["changes"][0]["to"] = "v9"

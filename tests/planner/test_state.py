@@ -110,7 +110,7 @@ def test_what_the_knowledge_base_does_not_know_is_named(small: Matrix, text: str
 
 def test_absent_and_unversioned_are_different(small: Matrix) -> None:
     """`absent` says it is not there; null says it is there in some version."""
-    situation = resolve(small, ClusterState.parse("kubernetes: 1.2\ncomponents: {operator: absent, queue: null}"))
+    situation = resolve(small, ClusterState.parse("kubernetes: 1.2\ncomponents: {operator: absent, queue: null}\npools: []"))
     assert situation.absent == {"operator"}
     assert situation.unversioned == (("queue", ""),)
     assert [part.key for part in situation.parts] == ["kubernetes"]

@@ -15,19 +15,19 @@ from planner.assume import assumed_state
 from planner.checking import check_state
 from planner.errors import GoalError
 from planner.validate import validate
-from tests.conftest import DAY
+from tests.conftest import DAY, state_of
 
 GPU = "nodes: 4, os: duck-2, runtime: runtime 2.0.0, driver_managed_by: gpu-operator, allocation: device-plugin"
 
 
 def make(matrix: Matrix, text: str, to: str, **options: object) -> Plan:
-    found = plan(matrix, ClusterState.parse(text), to, **options)  # type: ignore[arg-type]
+    found = plan(matrix, state_of(text), to, **options)  # type: ignore[arg-type]
     assert validate(matrix, json.loads(found.to_json())) == []
     return found
 
 
 def check(matrix: Matrix, text: str, **bumps: str) -> str:
-    return check_state(matrix, ClusterState.parse(text), bumps).grade
+    return check_state(matrix, state_of(text), bumps).grade
 
 
 def held(found: Plan) -> list[str]:
@@ -269,3 +269,37 @@ def test_a_runtime_that_no_list_names_is_not_taken_for_better(real: Matrix) -> N
     """containerd's table stops short of 1.37 for 2.3 and does not know 2.4 at all."""
     state = "kubernetes: 1.34.2\npools: [{name: a, kubelet: 1.34.2, os: ubuntu-22.04, runtime: containerd 1.7.28, gpu: {per_node: 0}}]"
     assert make(real, state, "1.37").end["containerd@a"].startswith("2.3.")
+
+
+def test_nothing_said_of_nodes_is_not_no_nodes(small: Matrix) -> None:
+    """Without pools the kubelets are unknown, and every step of the control plane asks for them; an empty list says that there are none."""
+    unsaid = plan(small, ClusterState.parse("kubernetes: 1.1.0"), "1.2")
+    assert validate(small, json.loads(unsaid.to_json())) == []
+    assert unsaid.exit_code == 30
+    assert "pools: [] if there are none" in unsaid.holds[0].pairs[0].question
+    assert make(small, "kubernetes: 1.1.0\npools: []", "1.2").exit_code == 0
+    assert ClusterState.from_value(unsaid.start).lists_pools is False
+
+
+def test_a_partner_in_an_unknown_version_that_no_release_fits(small_copy: Path) -> None:
+    """Whichever release of the operator it is, it is broken there: that is no question."""
+    ban = "- id: never\n  kind: conflict\n  object: kubernetes\n  object_versions: '>=1.4'\n  said: 2026-01-21\n  source: {repo: example/operator}\n  summary: Never on 1.4.\n"
+    file = small_copy / "operator.yaml"
+    file.write_text(file.read_text().replace("also:\n", ban + "also:\n"))
+    found = make(Matrix.load(as_of=DAY, data=small_copy), "kubernetes: 1.1.0\ncomponents: {operator: null}\npools: []", "1.4")
+    assert found.conflict is not None
+    assert found.conflict.claims == ("never",)
+
+
+def test_dra_without_its_driver(small_copy: Path) -> None:
+    """What a pool cannot do without is asked for where nobody names it, and is wrong where it is said to be absent."""
+    (small_copy / "dra.yaml").write_text(
+        "subject: dra\ntitle: A DRA driver\nas_of: 2026-01-31\ncomponent:\n  role: addon\n  needed_in: {allocation: dra}\n"
+        "  relies_on: {kubernetes: {question: its notes}}\nreleases:\n- {version: 1.0.0, released: 2025-01-01}\n"
+    )
+    matrix = Matrix.load(as_of=DAY, data=small_copy)
+    state = "kubernetes: 1.2.0\ncomponents: {{{}}}\npools: [{{name: a, kubelet: 1.2.0, allocation: dra}}]"
+    assert check_state(matrix, ClusterState.parse(state.format("dra: absent")), {}).grade == "broken"
+    assert check_state(matrix, ClusterState.parse(state.format("")), {}).grade == "unknown"
+    assert [pair.a for hold in make(matrix, state.format(""), "1.3").holds for pair in hold.pairs if "dra" in pair.a] == ["dra ?"]
+    assert check_state(matrix, ClusterState.parse(state.replace("allocation: dra", "allocation: device-plugin").format("")), {}).grade != "unknown"
