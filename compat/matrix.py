@@ -35,6 +35,9 @@ Given = tuple[str, str | Version | None]
 """A component and its version as a caller gives them."""
 _UNSTABLE = frozenset(("rc", "alpha", "beta", "planned", "announced", "other"))
 
+_REMEMBERED = 20_000
+"""Verdicts that are kept for the next time they are asked for; about what one large cluster needs."""
+
 
 class Matrix:
     """All knowledge as of one day."""
@@ -281,6 +284,9 @@ class Matrix:
             scope = {**settled, **(scope or {})}
         key = (first[0], first[1] and first[1].key, second[0], second[1] and second[1].key, _frozen(scope), _frozen_context(context))
         if key not in self._verdicts:
+            if len(self._verdicts) >= _REMEMBERED:  # a process that plans a fleet must not grow with it
+                self._verdicts.clear()
+                self._fits.clear()
             question = Question(first, second, scope or {}, self.as_of, context or {})
             claims = [*self._speaking(first, second[0]), *(self._speaking(second, first[0]) if first[0] != second[0] else ())]
             fits = self._fits.setdefault(key[4], {})
