@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cli.render.flat import flat
 from compat.claims import BUILT_IN
 from compat.knowledge import Knowledge
 from compat.lint import lint, only_for_readers
@@ -12,7 +13,7 @@ __all__ = ["render_counts", "render_warnings"]
 def render_warnings(knowledge: Knowledge, *, of_overlays: bool) -> str:
     """Return one line per warning; with *of_overlays*, only about what overlays say."""
     own = {claim.id for claim in knowledge.claims if claim.layer != BUILT_IN}
-    return "".join(f"{remark}\n" for remark in lint(knowledge) if not of_overlays or remark.about in own)
+    return "".join(f"{flat(remark)}\n" for remark in lint(knowledge) if not of_overlays or remark.about in own)
 
 
 def render_counts(knowledge: Knowledge) -> str:

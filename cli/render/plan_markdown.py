@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from cli.render.common import Sources, acceptance_words, back, change_words, drain_words, end_words, headline, main_claims, verdict_line
+from cli.render.flat import flat
 from planner.plan import Action, PairEntry, Plan, Step
 
 __all__ = ["escape", "render"]
@@ -15,7 +16,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<#|~!]|^[>+-])")
 
 def escape(text: str, *, links: bool = False) -> str:
     """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells; bare links only in texts of the knowledge base."""
-    escaped = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    escaped = _SPECIAL.sub(r"\\\1", flat(text))
     if links:
         return escaped
     # A backslash does not stop a mention or a bare link, since they are found after unescaping; an invisible space does.
@@ -167,7 +168,13 @@ def _actions(actions: Iterable[Action], sources: Sources) -> Iterable[str]:
         condition = f"If {escape(action.condition)}: " if action.condition else ""
         yield f"- [ ] {condition}{escape(action.text)} {_marks(sources, action.claims)}".rstrip()
         if action.command:
-            yield from ("", "  ```sh", *(f"  {line}" for line in action.command.splitlines()), "  ```", "")
+            fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", action.command)), 0)
+            yield from ("", f"  {fence}sh", *(f"  {line}" for line in _code(action.command)), f"  {fence}", "")
+
+
+def _code(command: str) -> Iterable[str]:
+    """Lines of a command without control characters; a tab is kept, since shells know it."""
+    return ("".join(letter if letter.isprintable() or letter == "\t" else "\N{REPLACEMENT CHARACTER}" for letter in line) for line in command.splitlines())
 
 
 def _findings(plan: Plan, sources: Sources) -> list[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tabulate import tabulate
-
+from cli.render.flat import table
 from compat.feeds.updating import Outcome, Update
 
 __all__ = ["render"]
@@ -21,14 +20,14 @@ def render(update: Update, target: Path, *, dry: bool) -> str:
         read = sum(outcome.facts is not None for outcome in own)
         releases = list(dict.fromkeys(version for outcome in own for version in outcome.new_releases))
         rows.append([subject, f"{read} of {len(own)}", _some(releases), sum(len(outcome.new_claims) for outcome in own) or "-", _kept(own)])
-    table = tabulate(rows, headers=["subject", "feeds read", "new releases", "new claims", "kept"], tablefmt="simple", disable_numparse=True)
+    shown = table(rows, ["subject", "feeds read", "new releases", "new claims", "kept"])
     sections = update.overlay.sections.values()
     total = f"{len(update.overlay.written()['releases'])} releases and {sum(len(section.claims) for section in sections)} claims"
     if dry:
-        return f"{table}\n\nNothing is written; {target} would hold {total}.\n"
+        return f"{shown}\n\nNothing is written; {target} would hold {total}.\n"
     if update.written is None:
-        return f"{table}\n\nNothing is written.\n"
-    return f"{table}\n\n{target} holds {total} that the built-in knowledge does not have.\n"
+        return f"{shown}\n\nNothing is written.\n"
+    return f"{shown}\n\n{target} holds {total} that the built-in knowledge does not have.\n"
 
 
 def _some(versions: list[str]) -> str:
