@@ -26,7 +26,7 @@ def list_subjects(
     """List every subject with its releases, claims, grades and dates."""
     from cli.render import kb as renderer
 
-    matrix = load_matrix(as_of, overlay)
+    matrix = load_matrix(as_of, overlay, output_file)
     write_out(renderer.render_list(matrix, as_json=output is TableFormat.json), output_file)
 
 
@@ -46,7 +46,7 @@ def show(
 
     if kind is not None and kind not in KINDS:
         raise InputError(f"unknown kind {printable(kind)!r}; known: {', '.join(KINDS)}")
-    matrix = load_matrix(as_of, overlay)
+    matrix = load_matrix(as_of, overlay, output_file)
     write_out(renderer.render_show(matrix, name, kind, every=every, as_json=output is TableFormat.json), output_file)
 
 
@@ -66,7 +66,7 @@ def query(
 
     from cli.render import kb as renderer
 
-    matrix = load_matrix(as_of, overlay)
+    matrix = load_matrix(as_of, overlay, output_file)
     matrix.store.add_standing(matrix.as_of)
     try:
         columns, rows = matrix.store.query(sql)
@@ -85,7 +85,7 @@ def graph(
     """Show who constrains whom: which component's versions are limited by which other, and by how many claims."""
     from cli.render import graph as renderer
 
-    write_out(renderer.render(load_matrix(as_of, overlay), as_json=output is TableFormat.json), output_file)
+    write_out(renderer.render(load_matrix(as_of, overlay, output_file), as_json=output is TableFormat.json), output_file)
 
 
 app.command("check")(overlay_commands.check)

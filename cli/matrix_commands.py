@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, pair, write_out
+from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, pair, tell_end, write_out
 from compat.errors import InputError
 
 __all__ = ["matrix", "why"]
@@ -42,7 +42,7 @@ def why(
     from compat.landing import resolve_landing
     from compat.retired import retired_of_pair
 
-    knowledge = load_matrix(as_of, overlay)
+    knowledge = load_matrix(as_of, overlay, output_file)
     words = knowledge.words.parse(scope or ())
     first, second = pair(one), pair(other)
     if is_hardware(knowledge, first[0]):
@@ -60,6 +60,7 @@ def why(
             if relation is Relation.upgrade
             else resolve_coexistence(knowledge, first, second, words)
         )
+    tell_end(knowledge)
     parts = (knowledge.part(first), knowledge.part(second))
     for name, version in parts:
         if version is not None and not knowledge.is_released(name, version):
@@ -87,7 +88,7 @@ def matrix(
     from compat.landing import landing
     from compat.lines import newest_of_lines
 
-    knowledge = load_matrix(as_of, overlay)
+    knowledge = load_matrix(as_of, overlay, output_file)
     words = knowledge.words.parse(scope or ())
     names = (knowledge.name(rows), knowledge.name(columns))
     if names[0] == names[1]:
@@ -102,4 +103,5 @@ def matrix(
     barred = [
         f"{name} {version.release}" for name, axis in zip(names, axes, strict=True) for version in axis if landing(knowledge, name, version, words).claims
     ]
+    tell_end(knowledge)
     write_out(renderer.render(names, (axes[0], axes[1]), table, barred, knowledge.snapshot, as_json=output is TableFormat.json), output_file)

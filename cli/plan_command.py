@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from cli.fleet_files import is_fleet
-from cli.options import AsOf, Format, OutputFile, Overlays, load_matrix, pairs, write_out
+from cli.options import AsOf, Format, OutputFile, Overlays, keep_apart, load_matrix, pairs, write_out
 from compat.errors import InputError, printable
 
 __all__ = ["plan"]
@@ -93,6 +93,7 @@ def plan(
         raise InputError("give either --from VERSION or --state FILE" + ("" if start is None else ", not both"))
     if output_dir is not None and not state:
         raise InputError("--output-dir is for clusters given with --state; write one plan with --output-file")
+    keep_apart({"--output-file": output_file, "--export-problem": export_problem}, {"--state": state or (), "--overlay": overlay or ()})
     load = partial(load_matrix, as_of, overlay)
     given = pairs(with_ or (), "--with")
     wanted = pairs(allocation or (), "--allocation")
@@ -121,7 +122,7 @@ def plan(
         from planner.export import problem_document
 
         compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, allocation=wanted)
-        write_out(json.dumps(problem_document(compiled.whole), indent=1) + "\n", export_problem)
+        write_out(json.dumps(problem_document(compiled.whole), indent=1) + "\n", export_problem, "--export-problem")
     found = make_plan(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, accept=accept or (), allocation=wanted)
     asked = {pair.id for pair in found.open_pairs}
     for name in accept or ():

@@ -37,7 +37,7 @@ def update(
     import os
     from datetime import date
 
-    from cli.options import write_out
+    from cli.options import resolved, write_out
     from cli.render import update as renderer
     from compat import Matrix
     from compat.feeds.catalogue import catalogue, chosen
@@ -48,7 +48,7 @@ def update(
     from compat.layers import read_overlay
     from compat.places import cache_directory, data_directory, update_folder
 
-    target = (output_file or update_folder() / "update.yaml").resolve()  # a link stays a link
+    target = resolved(output_file or update_folder() / "update.yaml", "--output-file" if output_file else "COMPAT_UPDATE_DIR")
     if target.exists() and not target.is_file():
         raise InputError(f"expected the name of a file to write, found {printable(target, 200)}, which is something else")
     today = date.today()

@@ -24,7 +24,7 @@ __all__ = ["Comparison", "pair_id"]
 
 _SAFE = ("declared", "tested")
 _UNSAFE = ("broken", "unknown")
-_OWN_WORDS = ("assumed", "not-considered", "weaker-than-tested")
+_OWN_WORDS = ("assumed", "not-considered", "knowledge-ends", "weaker-than-tested")
 """Findings about the planner's own view, which changes with the state that is given and says nothing of the plan."""
 _OF_THE_DAY = "unreleased-target"
 """A finding whose text names the day that is asked for."""

@@ -308,7 +308,7 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
         if pool.gpu and pool.gpu.product and situation.matrix.product_scope(pool.gpu.product) is None:
             what = f"pool {pool.name}: nothing is known of the GPU {pool.gpu.product}; what drives it was not considered."
             yield Finding("word-unknown", "warning", what)
-    newest = max(subject.as_of for subject in situation.matrix.subjects.values())
-    if situation.matrix.as_of > newest:
-        what = f"Not considered, what was said after {newest}: the knowledge ends there, the plan is made for {situation.matrix.as_of}."
-        yield Finding("not-considered", "warning", what)
+    if situation.matrix.as_of > situation.matrix.ends:
+        ends, day = situation.matrix.ends, situation.matrix.as_of
+        what = f"The knowledge ends on {ends}, and this is asked for {day}: what was said in between is not considered. Update the program or the knowledge."
+        yield Finding("knowledge-ends", "warning", what)

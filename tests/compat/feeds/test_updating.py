@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from compat import Matrix
+from compat import Matrix, locking
 from compat.errors import DocumentError, KnowledgeError, StoreError
 from compat.feed_schema import Feed
-from compat.feeds import written
 from compat.feeds.catalogue import CataloguedFeed, catalogue
 from compat.feeds.fetch import Fetcher
 from compat.feeds.interface import Facts, FeedError, Task
@@ -276,9 +275,9 @@ def test_a_lock_that_is_held_is_told(small: Matrix, target: Path, monkeypatch: p
     """An update does not wait for ever for another one."""
     from filelock import FileLock
 
-    monkeypatch.setattr(written, "_WAIT", 0.1)
+    monkeypatch.setattr(locking, "_WAIT", 0.1)
     target.parent.mkdir(parents=True)
-    with FileLock(target.parent / f".{target.name}.lock"), pytest.raises(StoreError, match="another update"):
+    with FileLock(target.parent / f".{target.name}.lock"), pytest.raises(StoreError, match="another run"):
         run(small, target, Said("a-feed", "driver", says(claims=(LIFE,))))
 
 
