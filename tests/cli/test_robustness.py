@@ -31,10 +31,12 @@ def state(tmp_path: Path) -> str:
 def test_a_day_after_the_end_of_the_knowledge_is_a_warning(state: str, day: str) -> None:
     """Nobody knows what was said after the newest source, so an answer for later must say where it ends; until then nothing is said."""
     ahead, says = ("--as-of", day), "nowledge ends on 2026-01-31"
-    for command in (("plan", "--from", "1.1", "--to", "1.2"), ("check", "--state", state)):
+    asked: tuple[tuple[str, ...], ...] = (("plan", "--from", "1.1", "--to", "1.2"), ("check", "--state", state))
+    for command in asked:
         assert f"warning: The k{says}" in " ".join(execute(*command, *ahead).stdout.split())
         assert says not in execute(*command, *DAY).stdout
-    for command in (("why", "queue=0.2.0", "kubernetes=1.4"), ("matrix", "queue", "kubernetes"), ("kb", "coverage", "--to", "1.4")):
+    asked = (("why", "queue=0.2.0", "kubernetes=1.4"), ("matrix", "queue", "kubernetes"), ("kb", "coverage", "--to", "1.4"))
+    for command in asked:
         assert f"compat: the k{says}" in execute(*command, *ahead).stderr
         assert says not in execute(*command, *DAY).stderr
 

@@ -43,7 +43,8 @@ class Said:
         self.answer = answer
         self.feed = CataloguedFeed(identity, subject, Feed(), self._read)
 
-    def _read(self, _: Task, __: Fetcher, ___: Known) -> Facts:
+    def _read(self, _: Task, fetcher: Fetcher, __: Known) -> Facts:
+        fetcher.pages += 1
         if isinstance(self.answer, FeedError):
             raise self.answer
         return self.answer
