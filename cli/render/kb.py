@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from cli.render.common import count_words
 from cli.render.flat import fill, flat, table
 from cli.render.why import claim_document
 from compat import Matrix
@@ -110,7 +112,7 @@ def render_show(matrix: Matrix, name: str, kind: str | None, *, every: bool, as_
         for claim in claims
     ]
     listed = table(rows, ["kind", "subject", "object", "grade", "said", "id", "summary"], maxcolwidths=[None, 24, 28, None, None, 34, 60])
-    return "\n".join([*lines, "", listed, "", f"{len(claims)} claims."]) + "\n"
+    return "\n".join([*lines, "", listed, "", f"{count_words(len(claims), 'claim')}."]) + "\n"
 
 
 def _claim_text(document: dict[str, Any]) -> str:
@@ -124,6 +126,14 @@ def _claim_text(document: dict[str, Any]) -> str:
 
 def render_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json: bool) -> str:
     """Return the rows of a query."""
+    shown = [[_plain(value) for value in row] for row in rows]
     if as_json:
-        return json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2, ensure_ascii=False) + "\n"
-    return table(rows, list(columns), maxcolwidths=60) + f"\n\n{len(rows)} rows\n"
+        return json.dumps([dict(zip(columns, row, strict=True)) for row in shown], indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return table(shown, columns, maxcolwidths=60) + f"\n\n{count_words(len(rows), 'row')}\n"
+
+
+def _plain(value: Any) -> Any:
+    """A value of SQLite as JSON can hold it: a blob as SQL writes it, an infinite number as a word."""
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

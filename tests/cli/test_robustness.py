@@ -131,3 +131,37 @@ def test_ctrl_c_while_the_program_starts_is_quiet(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=10)
     assert (process.returncode, errors) == (130, "compat: stopped\n")
+
+
+def test_every_value_of_a_query_has_a_form_in_json() -> None:
+    """Blobs and infinite numbers are what SQLite can give and JSON cannot hold; a column that another would hide is a fault."""
+    result = execute("kb", "query", "select x'00ff' as a, 9e999 as b, -9e999 as c, null as d", "-o", "json")
+    assert json.loads(result.stdout, parse_constant=pytest.fail) == [{"a": "x'00ff'", "b": "inf", "c": "-inf", "d": None}]
+    assert "x'00ff'" in execute("kb", "query", "select x'00ff'").stdout
+    result = execute("kb", "query", "select 1 as a, 2 as a, 3 as b", "-o", "json")
+    assert (result.returncode, "several columns are called a," in result.stderr) == (2, True)
+    assert execute("kb", "query", "select 1 as a, 2 as a").stdout.split()[:2] == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n", "took longer than 0.5 seconds"),
+        ("with recursive n(i) as (select 1 union all select i + 1 from n) select i from n", "more than 100,000 rows"),
+    ],
+)
+def test_a_query_without_end_is_ended(sql: str, says: str) -> None:
+    """It would run, or fill the memory, until somebody kills it."""
+    result = execute("kb", "query", sql, "--timeout", "0.5")
+    assert (result.returncode, says in result.stderr) == (2, True), result
+
+
+def test_scratch_files_of_killed_runs_go_and_those_of_running_ones_stay(tmp_path: Path) -> None:
+    """Also where the store is there already, and nothing is compiled: each is as large as the store."""
+    left, running = tmp_path / ".kb-abc.tmp", tmp_path / ".kb-def.tmp"
+    assert execute("kb", "list", COMPAT_CACHE_DIR=str(tmp_path)).returncode == 0
+    for path, age in ((left, 3600), (running, 5)):
+        path.write_bytes(b"half a store")
+        os.utime(path, (path.stat().st_mtime - age,) * 2)
+    assert execute("kb", "list", COMPAT_CACHE_DIR=str(tmp_path)).returncode == 0
+    assert (left.exists(), running.exists()) == (False, True)
