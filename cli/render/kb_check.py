@@ -13,7 +13,7 @@ __all__ = ["render_counts", "render_warnings"]
 
 def render_warnings(knowledge: Knowledge, *, of_overlays: bool) -> str:
     """Return one line per warning; with *of_overlays*, only about what overlays say."""
-    own = {claim.id for claim in knowledge.claims if claim.layer != BUILT_IN}
+    own = {claim.id for claim in knowledge.claims if claim.layer != BUILT_IN} | {entry.id for entry in knowledge.accepted}
     return "".join(f"{flat(remark)}\n" for remark in lint(knowledge) if not of_overlays or remark.about in own)
 
 
