@@ -11,16 +11,29 @@ from planner.plan import Action, PairEntry, Plan, Step
 
 __all__ = ["escape", "render"]
 
+_ADDRESS = re.compile(r"(?:\b[A-Za-z][A-Za-z0-9+.-]*://|\bwww\.)[^\s`<>|\\\"]*[^\s`<>|\\\".,;:!?()\[\]{}'*_~]")
+"""An address without the punctuation that ends a sentence, and without what would end code, a link or a table cell."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<#|~!]|^[>+-])")
 
 
 def escape(text: str, *, links: bool = False) -> str:
-    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells; bare links only in texts of the knowledge base."""
-    escaped = _SPECIAL.sub(r"\\\1", flat(text))
-    if links:
-        return escaped
+    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells.
+
+    An address stays whole, so that it can be copied: as code, which leads nowhere, and with *links*, for texts of the knowledge base, as a link
+    that shows where it leads.
+    """
+    found = []
+    place = 0
+    line = flat(text)
+    for match in _ADDRESS.finditer(line):
+        found += [_plain(line[place : match.start()]), f"<{match[0]}>" if links and match[0].startswith(("https://", "http://")) else f"`{match[0]}`"]
+        place = match.end()
+    return "".join([*found, _plain(line[place:])])
+
+
+def _plain(text: str) -> str:
     # A backslash does not stop a mention or a bare link, since they are found after unescaping; an invisible space does.
-    return re.sub(r"(?<!\w)@(?=\w)", "@\u200b", escaped).replace("://", ":\u200b//").replace("www.", "www\u200b.")
+    return re.sub(r"(?<!\w)@(?=\w)", "@\u200b", _SPECIAL.sub(r"\\\1", text)).replace("://", ":\u200b//").replace("www.", "www\u200b.")
 
 
 def render(plan: Plan) -> str:
