@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, pair, tell_end, write_out
+from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, pair, read_scope, tell_end, write_out
 from compat.errors import InputError
 
 __all__ = ["matrix", "why"]
@@ -43,8 +43,10 @@ def why(
     from compat.retired import retired_of_pair
 
     knowledge = load_matrix(as_of, overlay, output_file)
-    words = knowledge.words.parse(scope or ())
+    words = read_scope(knowledge, scope)
     first, second = pair(one), pair(other)
+    if relation is Relation.together and knowledge.name(first[0]) == knowledge.name(second[0]):
+        raise InputError(f"both are {knowledge.name(first[0])}: ask for going from one to the other with --relation upgrade, for both at once with coexist")
     if is_hardware(knowledge, first[0]):
         first, second = second, first
     if is_hardware(knowledge, second[0]) and second[1] is not None:
@@ -89,7 +91,7 @@ def matrix(
     from compat.lines import newest_of_lines
 
     knowledge = load_matrix(as_of, overlay, output_file)
-    words = knowledge.words.parse(scope or ())
+    words = read_scope(knowledge, scope)
     names = (knowledge.name(rows), knowledge.name(columns))
     if names[0] == names[1]:
         raise InputError("rows and columns must be two components")

@@ -31,6 +31,7 @@ __all__ = [
     "pair",
     "pairs",
     "parse_day",
+    "read_scope",
     "resolved",
     "tell_end",
     "write_out",
@@ -88,6 +89,24 @@ def load_matrix(as_of: str | None, overlays: Iterable[Path] | None = None, targe
     keep_apart({"--output-file": target}, {"--overlay": overlays})
 
     return Matrix.load(as_of=parse_day(as_of), overlays=overlays or ())
+
+
+def read_scope(matrix: Matrix, texts: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
+    """Read ``--scope``; a value of which nothing is known is said on stderr, since no statement about a place can then apply.
+
+    Raises:
+        InputError: if a text cannot be read.
+    """
+    from compat.errors import nearest
+
+    words = matrix.words.parse(texts or ())
+    for word, values in words.items():
+        for value in values:
+            if not matrix.words.is_known(word, value):
+                known = matrix.words.known(word)
+                hint = nearest(value, known) or f"; known: {', '.join(known)}"
+                typer.echo(f"compat: --scope {word}={printable(value)}: nothing is known of it{printable(hint, 400)}", err=True)
+    return words
 
 
 def tell_end(matrix: Matrix) -> None:

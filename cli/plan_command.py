@@ -59,8 +59,9 @@ def plan(
     as_of: AsOf = None,
     overlay: Overlays = None,
     assume: Annotated[
-        Assume, typer.Option("--assume", help="With --from, fill in the stack that was usual at that version's time, today's newest, or nothing.")
-    ] = Assume.era,
+        Assume | None,
+        typer.Option("--assume", help="With --from, fill in the stack that was usual at that version's time, today's newest, or nothing.  [default: era]"),
+    ] = None,
     nodes_at: Annotated[
         NodesAt, typer.Option("--nodes-at", help="Whether nodes must end on the target, or on any version still supported within the skew.")
     ] = NodesAt.target,
@@ -91,6 +92,8 @@ def plan(
 
     if (start is None) == (not state):
         raise InputError("give either --from VERSION or --state FILE" + ("" if start is None else ", not both"))
+    if state and assume is not None:
+        raise InputError("--assume fills in what --from leaves open; with --state nothing is assumed, what is not in the file stays unknown")
     if output_dir is not None and not state:
         raise InputError("--output-dir is for clusters given with --state; write one plan with --output-file")
     keep_apart({"--output-file": output_file, "--export-problem": export_problem}, {"--state": state or (), "--overlay": overlay or ()})
@@ -109,7 +112,7 @@ def plan(
     if provider is not None:
         matrix.words.check("provider", provider)
     if start is not None:
-        cluster = assumed_state(matrix, start, given, mode=assume.value, provider=provider)
+        cluster = assumed_state(matrix, start, given, mode=(assume or Assume.era).value, provider=provider)
     else:
         cluster = with_components(matrix, ClusterState.load(state[0] if state else Path()), given)
         if provider is not None:

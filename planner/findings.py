@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from compat import Claim, Version
 from compat.errors import nearest
+from compat.ranges import for_people
 from compat.scope import Fit, describe
 from planner.apis import gone, has_part, off_by_default, replacement
 from planner.cites import Cites
@@ -13,9 +14,12 @@ from planner.goal import Goal
 from planner.journey import Journey
 from planner.judgements import Judgement
 from planner.layer_findings import layer_findings
-from planner.plan import Finding, Severity
+from planner.plan import Finding
 
-__all__ = ["by_severity", "findings", "standing"]
+__all__ = ["MOVED", "by_severity", "findings", "standing"]
+
+MOVED = " The plan moves it."
+"""End of the text about a version that the plan leaves behind."""
 
 
 def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
@@ -160,11 +164,11 @@ def _life(journey: Journey, stations: Mapping[str, Mapping[str, Version]], cites
             seen.add((component, version.release))
             life = situation.matrix.lifecycle(situation.matrix.subjects[component].releases_of or component, version)
             if life is not None and life.until and not life.supported:
-                severity: Severity = "info" if last.get(key) != version else "warning"
+                moved = MOVED if last.get(key) != version else ""
                 yield Finding(
                     "end-of-support",
-                    severity,
-                    f"{component} {version.release}, which runs {label}, has been out of support since {life.until}.",
+                    "warning",
+                    f"{component} {version.release}, which runs {label}, has been out of support since {life.until}.{moved}",
                     cites([life.claim]),
                 )
 
@@ -218,7 +222,7 @@ def _overrides(journey: Journey, versions: Mapping[str, Version], cites: Cites) 
                         "overridden-operand",
                         "warning",
                         f"{part.component} {versions[part.key].release} is not what {carrier.component} {versions[carrier.key].release} ships "
-                        f"({claim.object_versions.removeprefix('==')}): an override, and not the set that was validated. "
+                        f"({for_people(claim.object_versions)}): an override, and not the set that was validated. "
                         f"A newer {carrier.component} does not move it.",
                         cites([claim]),
                     )

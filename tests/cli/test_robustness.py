@@ -165,3 +165,20 @@ def test_scratch_files_of_killed_runs_go_and_those_of_running_ones_stay(tmp_path
         os.utime(path, (path.stat().st_mtime - age,) * 2)
     assert execute("kb", "list", COMPAT_CACHE_DIR=str(tmp_path)).returncode == 0
     assert (left.exists(), running.exists()) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "says"),
+    [
+        (("why", "kubernetes=1.1", "k8s=1.2"), 2, "both are kubernetes: ask for going from one to the other with --relation upgrade"),
+        (("why", "operator=12.0.0", "kubernetes=1.4", "--scope", "os=duk-1"), None, "compat: --scope os=duk-1: nothing is known of it; did you mean duck-1?"),
+        (("matrix", "operator", "kubernetes", "--scope", "os=nonsense"), 0, "compat: --scope os=nonsense: nothing is known of it; known: "),
+        (("kb", "coverage", "--to", "1.4", "--scope", "os=nonsense"), 0, "compat: --scope os=nonsense: nothing is known of it; known: "),
+        (("plan", "--state", "x.yaml", "--to", "1.2", "--assume", "none"), 2, "--assume fills in what --from leaves open"),
+    ],
+)
+def test_a_question_that_means_something_else_is_told(command: tuple[str, ...], code: int | None, says: str) -> None:
+    """A word that nothing is known of, an option that does nothing, and two versions of one component are slips."""
+    result = execute(*command, *DAY)
+    assert says in result.stderr
+    assert code in (None, result.returncode)

@@ -150,7 +150,7 @@ def test_a_ban_is_a_claim_without_an_object(tmp_path: Path) -> None:
     """It forbids landing where its scope holds, is a caution where that is open, and says nothing elsewhere or after its end."""
     matrix = with_overlay(tmp_path, EVERYTHING)
     assert [claim.summary for claim in resolve_landing(matrix, ("driver", "520.1.1"), {"provider": ("pond",)}).claims] == [
-        "driver ==520.* is banned by jane@example.com: it hangs"
+        "driver 520.x is banned by jane@example.com: it hangs"
     ]
     (caution,) = resolve_landing(matrix, ("driver", "520.1.1")).cautions
     assert caution.condition == "provider is pond"
