@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, Overlays, TableFormat, load_matrix, pairs, write_out
+from cli.options import AsOf, OutputFile, Overlays, TableFormat, keep_apart, load_matrix, pairs, write_out
 
 __all__ = ["check"]
 
@@ -28,7 +28,8 @@ def check(
     from planner.checking import check_state
     from planner.state import ClusterState
 
-    matrix = load_matrix(as_of, overlay)
+    keep_apart({"--output-file": output_file}, {"--state": [state]})
+    matrix = load_matrix(as_of, overlay, output_file)
     result = check_state(matrix, ClusterState.load(state), pairs(set_ or (), "--set"))
     write_out(renderer.render(result, matrix.snapshot, as_json=output is TableFormat.json), output_file)
     raise typer.Exit({"broken": 20, "unknown": 30}.get(result.grade, 0))

@@ -13,7 +13,7 @@ import typer
 
 from cli.fleet_files import state_files, target_files
 from cli.fleet_run import Request, cores, plan_files
-from cli.options import Format, write_out
+from cli.options import Format, keep_apart, write_out
 from compat.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def run(request: Request, given: Sequence[Path], output: Format, output_file: Pa
     gc.enable()  # unlike a single plan, a fleet can be large
     files = state_files(given)
     targets = target_files(_folder(output_dir), files, _SUFFIX[output]) if output_dir is not None else []
+    written = {f"--output-dir {printable(path, 200)}": path for path in targets}
+    keep_apart({"--output-file": output_file, **written}, {"--state": files})
     matrix = request.load()  # also compiles the store once, before other processes open it
     done: dict[int, Outcome] = {}
     stopped = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from glob import glob
@@ -26,7 +27,7 @@ def state_files(given: Sequence[Path]) -> list[Path]:
     Raises:
         InputError: if a folder or pattern has none.
     """
-    found: dict[Path, Path] = {}
+    found: dict[str, Path] = {}
     for path in given:
         if path.is_dir():
             files = sorted(file for file in path.iterdir() if file.suffix.lower() in _SUFFIXES and not file.name.startswith(".") and file.is_file())
@@ -40,7 +41,7 @@ def state_files(given: Sequence[Path]) -> list[Path]:
         else:
             files = [path]
         for file in files:
-            found.setdefault(file.resolve(), file)
+            found.setdefault(os.path.realpath(file), file)
     return list(found.values())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 import typer
@@ -26,7 +27,7 @@ def list_subjects(
     """List every subject with its releases, claims, grades and dates."""
     from cli.render import kb as renderer
 
-    matrix = load_matrix(as_of, overlay)
+    matrix = load_matrix(as_of, overlay, output_file)
     write_out(renderer.render_list(matrix, as_json=output is TableFormat.json), output_file)
 
 
@@ -46,7 +47,7 @@ def show(
 
     if kind is not None and kind not in KINDS:
         raise InputError(f"unknown kind {printable(kind)!r}; known: {', '.join(KINDS)}")
-    matrix = load_matrix(as_of, overlay)
+    matrix = load_matrix(as_of, overlay, output_file)
     write_out(renderer.render_show(matrix, name, kind, every=every, as_json=output is TableFormat.json), output_file)
 
 
@@ -55,23 +56,28 @@ def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One read-only SQL statement over the tables claims, releases, subjects, meta.")],
     as_of: AsOf = None,
     overlay: Overlays = None,
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=3600, help="Time for the statement.")] = 30,
     output: Annotated[TableFormat, _FORMAT] = TableFormat.table,
     output_file: OutputFile = None,
 ) -> None:
     """Query the compiled knowledge with SQL; docs/data-format.md has the tables.
 
-    The table claims has all claims, whatever the day; the view standing those that stand on the day of --as-of.
+    The table claims has all claims, whatever the day; the view standing those that stand on the day of --as-of. Blobs are shown as SQL
+    writes them.
     """
     import sqlite3
 
     from cli.render import kb as renderer
 
-    matrix = load_matrix(as_of, overlay)
+    matrix = load_matrix(as_of, overlay, output_file)
     matrix.store.add_standing(matrix.as_of)
     try:
-        columns, rows = matrix.store.query(sql)
+        columns, rows = matrix.store.query(sql, seconds=timeout)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise InputError(f"the query failed: {printable(error, 200)}") from error
+    if output is TableFormat.json and len(set(columns)) < len(columns):
+        twice = ", ".join(printable(name) for name, count in Counter(columns).items() if count > 1)
+        raise InputError(f"several columns are called {twice}, and JSON can hold one of them; give them names of their own with AS")
     write_out(renderer.render_rows(columns, rows, as_json=output is TableFormat.json), output_file)
 
 
@@ -85,7 +91,7 @@ def graph(
     """Show who constrains whom: which component's versions are limited by which other, and by how many claims."""
     from cli.render import graph as renderer
 
-    write_out(renderer.render(load_matrix(as_of, overlay), as_json=output is TableFormat.json), output_file)
+    write_out(renderer.render(load_matrix(as_of, overlay, output_file), as_json=output is TableFormat.json), output_file)
 
 
 app.command("check")(overlay_commands.check)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, write_out
+from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, read_scope, tell_end, write_out
 
 __all__ = ["coverage"]
 
@@ -30,7 +30,8 @@ def coverage(
     from cli.render import kb_coverage as renderer
     from compat.coverage import coverage as cover
 
-    matrix = load_matrix(as_of, overlay)
-    words = matrix.words.parse(scope or ())
+    matrix = load_matrix(as_of, overlay, output_file)
+    words = read_scope(matrix, scope)
     found = cover(matrix, to, start, words, component or ())
+    tell_end(matrix)
     write_out(renderer.render(found, words, matrix.snapshot, as_json=output is TableFormat.json), output_file)

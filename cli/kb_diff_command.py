@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import OutputFile, Overlays, TableFormat, load_matrix, write_out
+from cli.options import OutputFile, Overlays, TableFormat, keep_apart, load_matrix, write_out
 from compat.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def diff(
     from cli.render import kb_diff as renderer
     from compat.diff import compare
 
+    keep_apart({"--output-file": output_file}, {"A": [Path(before)], "B": [Path(after)], "--overlay": overlay or ()})
     first, second = _side(before, overlay), _side(after, overlay)
     write_out(renderer.render(first, second, compare(first, second, subject or ()), as_json=output is TableFormat.json), output_file)
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import OutputFile, write_out
+from cli.options import OutputFile, keep_apart, write_out
 from compat.errors import InputError, printable
 
 __all__ = ["export", "sign", "verify"]
@@ -49,6 +49,7 @@ def sign(
     from compat.snapshots import MAX_BYTES
 
     target = output_file or signature_path(file)
+    keep_apart({"--output-file": target}, {"FILE": [file], "--key": [key]})
     signature = sign_bytes(read_bytes(file, MAX_BYTES, "file"), key, _passphrase)
     write_out(signature, target)
     if str(target) != "-":

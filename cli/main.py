@@ -6,17 +6,33 @@ fault and exit code 2, never a traceback.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import NoReturn
+
+
+def _stop(*_: object) -> NoReturn:
+    with contextlib.suppress(OSError):
+        os.write(2, b"compat: stopped\n")
+    os._exit(130)
+
+
+_usual = signal.getsignal(signal.SIGINT)
+with contextlib.suppress(ValueError):  # not in the main thread: somebody's library, whose Ctrl-C is not ours
+    signal.signal(signal.SIGINT, _stop)  # during the imports, which take most of the start and have nothing to clean up
 
 import typer
 from typer.exceptions import TyperException
 
 from cli import check_command, kb_commands, matrix_commands, plan_command, recheck_command
 from compat.errors import CompatError, DocumentError, InputError, printable
+
+with contextlib.suppress(ValueError):
+    signal.signal(signal.SIGINT, _usual)
 
 __all__ = ["app", "main"]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, pair, write_out
+from cli.options import AsOf, OutputFile, Overlays, ScopeOption, TableFormat, load_matrix, pair, read_scope, tell_end, write_out
 from compat.errors import InputError
 
 __all__ = ["matrix", "why"]
@@ -42,9 +42,11 @@ def why(
     from compat.landing import resolve_landing
     from compat.retired import retired_of_pair
 
-    knowledge = load_matrix(as_of, overlay)
-    words = knowledge.words.parse(scope or ())
+    knowledge = load_matrix(as_of, overlay, output_file)
+    words = read_scope(knowledge, scope)
     first, second = pair(one), pair(other)
+    if relation is Relation.together and knowledge.name(first[0]) == knowledge.name(second[0]):
+        raise InputError(f"both are {knowledge.name(first[0])}: ask for going from one to the other with --relation upgrade, for both at once with coexist")
     if is_hardware(knowledge, first[0]):
         first, second = second, first
     if is_hardware(knowledge, second[0]) and second[1] is not None:
@@ -60,6 +62,7 @@ def why(
             if relation is Relation.upgrade
             else resolve_coexistence(knowledge, first, second, words)
         )
+    tell_end(knowledge)
     parts = (knowledge.part(first), knowledge.part(second))
     for name, version in parts:
         if version is not None and not knowledge.is_released(name, version):
@@ -87,8 +90,8 @@ def matrix(
     from compat.landing import landing
     from compat.lines import newest_of_lines
 
-    knowledge = load_matrix(as_of, overlay)
-    words = knowledge.words.parse(scope or ())
+    knowledge = load_matrix(as_of, overlay, output_file)
+    words = read_scope(knowledge, scope)
     names = (knowledge.name(rows), knowledge.name(columns))
     if names[0] == names[1]:
         raise InputError("rows and columns must be two components")
@@ -102,4 +105,5 @@ def matrix(
     barred = [
         f"{name} {version.release}" for name, axis in zip(names, axes, strict=True) for version in axis if landing(knowledge, name, version, words).claims
     ]
+    tell_end(knowledge)
     write_out(renderer.render(names, (axes[0], axes[1]), table, barred, knowledge.snapshot, as_json=output is TableFormat.json), output_file)

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -19,7 +19,23 @@ from compat.errors import InputError, printable
 if TYPE_CHECKING:
     from compat import Matrix
 
-__all__ = ["AsOf", "Format", "OutputFile", "Overlays", "ScopeOption", "TableFormat", "load_matrix", "pair", "pairs", "parse_day", "write_out"]
+__all__ = [
+    "AsOf",
+    "Format",
+    "OutputFile",
+    "Overlays",
+    "ScopeOption",
+    "TableFormat",
+    "keep_apart",
+    "load_matrix",
+    "pair",
+    "pairs",
+    "parse_day",
+    "read_scope",
+    "resolved",
+    "tell_end",
+    "write_out",
+]
 
 
 class Format(StrEnum):
@@ -61,11 +77,42 @@ def parse_day(text: str | None) -> date | None:
         raise InputError(f"--as-of: expected a date such as 2026-09-30, found {printable(text)!r}") from error
 
 
-def load_matrix(as_of: str | None, overlays: Iterable[Path] | None = None) -> Matrix:
-    """Open the knowledge base as of a day, with overlays on top: those given, and those of the configured folders."""
+def load_matrix(as_of: str | None, overlays: Iterable[Path] | None = None, target: Path | None = None) -> Matrix:
+    """Open the knowledge base as of a day, with overlays on top: those given, and those of the configured folders.
+
+    Raises:
+        InputError: if something cannot be read, or *target*, the file to write, is one of the overlays.
+    """
     from compat import Matrix
 
+    overlays = tuple(overlays or ())
+    keep_apart({"--output-file": target}, {"--overlay": overlays})
+
     return Matrix.load(as_of=parse_day(as_of), overlays=overlays or ())
+
+
+def read_scope(matrix: Matrix, texts: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
+    """Read ``--scope``; a value of which nothing is known is said on stderr, since no statement about a place can then apply.
+
+    Raises:
+        InputError: if a text cannot be read.
+    """
+    from compat.errors import nearest
+
+    words = matrix.words.parse(texts or ())
+    for word, values in words.items():
+        for value in values:
+            if not matrix.words.is_known(word, value):
+                known = matrix.words.known(word)
+                hint = nearest(value, known) or f"; known: {', '.join(known)}"
+                typer.echo(f"compat: --scope {word}={printable(value)}: nothing is known of it{printable(hint, 400)}", err=True)
+    return words
+
+
+def tell_end(matrix: Matrix) -> None:
+    """Say on stderr that the answer is for a day of which the knowledge knows nothing yet."""
+    if matrix.as_of > matrix.ends:
+        typer.echo(f"compat: the knowledge ends on {matrix.ends}, and this is asked for {matrix.as_of}: what was said in between is not considered", err=True)
 
 
 def pair(text: str, option: str = "") -> tuple[str, str | None]:
@@ -107,6 +154,37 @@ def _print(content: str | bytes) -> None:
         os._exit(141)  # what a shell reports for SIGPIPE: the reader has gone, nobody can be told more
 
 
+def keep_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, Iterable[Path]]) -> None:
+    """Check that no file is written twice, or over what is read.
+
+    Args:
+        outputs: option -> file to write.
+        inputs: option -> files to read.
+
+    Raises:
+        InputError: naming the two options.
+    """
+    taken = {os.path.realpath(path): option for option, paths in inputs.items() for path in paths}
+    for option, path in outputs.items():
+        if path is None or str(path) == "-" or (path.exists() and not path.is_file()):  # a device or a pipe takes more than one
+            continue
+        other = taken.setdefault(os.path.realpath(path), option)
+        if other != option:
+            raise InputError(f"{option}: {printable(path, 200)} is the file of {other}, too, which would be lost; give another name")
+
+
+def resolved(target: Path, option: str) -> Path:
+    """The file that *target* leads to; a link stays a link.
+
+    Raises:
+        InputError: naming *option*, if its links lead in a circle.
+    """
+    found = Path(os.path.realpath(target))  # unlike Path.resolve, the same for a circle in every version of Python
+    if found.is_symlink():
+        raise InputError(f"{option}: cannot write {printable(target, 200)}: its links lead in a circle")
+    return found
+
+
 def write_out(content: str | bytes, target: Path | None, option: str = "--output-file") -> None:
     """Write to stdout, or to a file that is replaced as a whole.
 
@@ -117,8 +195,8 @@ def write_out(content: str | bytes, target: Path | None, option: str = "--output
         _print(content)
         return
     raw = content if isinstance(content, bytes) else re.sub(r"\x1b\[\d*m", "", content).encode()  # colours belong to a terminal
+    target = resolved(target, option)
     try:
-        target = target.resolve()  # a link stays a link
         if target.exists() and not target.is_file():
             with target.open("wb") as stream:  # a device or a pipe is written to, never replaced
                 stream.write(raw)

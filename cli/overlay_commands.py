@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from cli.options import write_out
+from cli.options import resolved, write_out
 from compat.errors import InputError, nearest, printable
 
 __all__ = ["check", "new_claim"]
@@ -115,11 +117,6 @@ def new_claim(
     given = _asked(given)
     if given["kind"] not in KINDS:
         raise InputError(f"--kind: unknown kind {printable(given['kind'])!r}{nearest(str(given['kind']), KINDS)}; known: {', '.join(KINDS)}")
-    existing = read_overlay(into) if into is not None and into.exists() else None
-    if existing is None:
-        for option, name in (("--subject", given["subject"]), ("--object", given["object"])):
-            if name and name not in known and not (option == "--object" and name in matrix.store.objects()):
-                raise InputError(f"{option}: unknown component {printable(name)!r}{nearest(name, known) or '; see `compat kb list`'}")
     day = _day(said)
     place = str(given["source_url"])
     claim: dict[str, Any] = {
@@ -133,11 +130,30 @@ def new_claim(
         "summary": given["summary"],
     }
     claim = {key: value for key, value in claim.items() if value}
-    text = append_claim(existing, claim) if existing is not None else new_overlay(overlay_id, overlay_title, day, claim)
-    load_knowledge(data_directory(), [OverlayText(printable(into, 200) if into else "the new overlay", text.encode())])
-    write_out(text, into, "--into")
+    with _alone(into):
+        existing = read_overlay(into) if into is not None and into.exists() else None
+        if existing is None:
+            for option, name in (("--subject", given["subject"]), ("--object", given["object"])):
+                if name and name not in known and not (option == "--object" and name in matrix.store.objects()):
+                    raise InputError(f"{option}: unknown component {printable(name)!r}{nearest(name, known) or '; see `compat kb list`'}")
+        text = append_claim(existing, claim) if existing is not None else new_overlay(overlay_id, overlay_title, day, claim)
+        load_knowledge(data_directory(), [OverlayText(printable(into, 200) if into else "the new overlay", text.encode())])
+        write_out(text, into, "--into")
     if into is not None:
         typer.echo(f"compat: {printable(into, 200)}: added {claim['id']}; use it with --overlay {printable(into, 200)}", err=True)
+
+
+@contextmanager
+def _alone(target: Path | None) -> Iterator[None]:
+    """Have nobody else write *target* between reading and replacing it, where it is a file in a folder that is there."""
+    from compat.locking import locked, own_lock
+
+    place = None if target is None or str(target) == "-" else resolved(target, "--into")
+    if place is None or not place.parent.is_dir() or (place.exists() and not place.is_file()):
+        yield
+        return
+    with locked(place, own_lock(place)):
+        yield
 
 
 def _asked(given: dict[str, str | None]) -> dict[str, str | None]:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from cli.fleet_files import is_fleet
-from cli.options import AsOf, Format, OutputFile, Overlays, load_matrix, pairs, write_out
+from cli.options import AsOf, Format, OutputFile, Overlays, keep_apart, load_matrix, pairs, write_out
 from compat.errors import InputError, printable
 
 __all__ = ["plan"]
@@ -59,8 +59,9 @@ def plan(
     as_of: AsOf = None,
     overlay: Overlays = None,
     assume: Annotated[
-        Assume, typer.Option("--assume", help="With --from, fill in the stack that was usual at that version's time, today's newest, or nothing.")
-    ] = Assume.era,
+        Assume | None,
+        typer.Option("--assume", help="With --from, fill in the stack that was usual at that version's time, today's newest, or nothing.  [default: era]"),
+    ] = None,
     nodes_at: Annotated[
         NodesAt, typer.Option("--nodes-at", help="Whether nodes must end on the target, or on any version still supported within the skew.")
     ] = NodesAt.target,
@@ -99,8 +100,11 @@ def plan(
 
     if (start is None) == (not state):
         raise InputError("give either --from VERSION or --state FILE" + ("" if start is None else ", not both"))
+    if state and assume is not None:
+        raise InputError("--assume fills in what --from leaves open; with --state nothing is assumed, what is not in the file stays unknown")
     if output_dir is not None and not state:
         raise InputError("--output-dir is for clusters given with --state; write one plan with --output-file")
+    keep_apart({"--output-file": output_file, "--export-problem": export_problem}, {"--state": state or (), "--overlay": overlay or ()})
     load = partial(load_matrix, as_of, overlay)
     given = pairs(with_ or (), "--with")
     wanted = pairs(allocation or (), "--allocation")
@@ -118,7 +122,7 @@ def plan(
     if provider is not None:
         matrix.words.check("provider", provider)
     if start is not None:
-        cluster = assumed_state(matrix, start, given, mode=assume.value, provider=provider)
+        cluster = assumed_state(matrix, start, given, mode=(assume or Assume.era).value, provider=provider)
     else:
         cluster = with_components(matrix, ClusterState.load(state[0] if state else Path()), given)
         if provider is not None:
@@ -131,7 +135,7 @@ def plan(
         from planner.export import problem_document
 
         compiled = compile_for(matrix, cluster, to, nodes=nodes_at.value, prefer=prefer.value, allocation=wanted)
-        write_out(json.dumps(problem_document(compiled.whole), indent=1) + "\n", export_problem)
+        write_out(json.dumps(problem_document(compiled.whole), indent=1) + "\n", export_problem, "--export-problem")
     question = {"nodes": nodes_at.value, "prefer": prefer.value, "accept": accept or (), "allocation": wanted}
     if alternatives or choose is not None or explain is not None:
         from cli.plan_views import view

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import AsOf, Format, OutputFile, Overlays, load_matrix, write_out
+from cli.options import AsOf, Format, OutputFile, Overlays, keep_apart, load_matrix, tell_end, write_out
 
 __all__ = ["recheck"]
 
@@ -32,8 +32,11 @@ def recheck(
     from planner.rechecking import recheck as check
     from planner.state import ClusterState
 
+    keep_apart({"--output-file": output_file}, {"PLAN": [plan], "--state": [state] if state else []})
     stored = PlanFile.load(plan)
     cluster = None if state is None else ClusterState.load(state)
-    result = check(load_matrix(as_of, overlay), stored, cluster, done=done)
+    matrix = load_matrix(as_of, overlay, output_file)
+    result = check(matrix, stored, cluster, done=done)
+    tell_end(matrix)
     write_out(renderer.render(result, output.value), output_file)
     raise typer.Exit(result.exit_code)

@@ -15,9 +15,14 @@ from compat.errors import InputError, printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from compat.feeds.updating import Update
+    from compat.feeds.updating import Outcome, Update
 
 __all__ = ["update"]
+
+_ADVICE = (
+    "compat: no feed could be read, and nothing was changed. Is there a way to the internet from here? Behind a proxy set HTTPS_PROXY; with a mirror"
+    " use --feed-base; for a machine without a network copy update.yaml from another one's COMPAT_UPDATE_DIR into its own"
+)
 
 
 def update(
@@ -37,7 +42,7 @@ def update(
     import os
     from datetime import date
 
-    from cli.options import write_out
+    from cli.options import resolved, write_out
     from cli.render import update as renderer
     from compat import Matrix
     from compat.feeds.catalogue import catalogue, chosen
@@ -48,7 +53,7 @@ def update(
     from compat.layers import read_overlay
     from compat.places import cache_directory, data_directory, update_folder
 
-    target = (output_file or update_folder() / "update.yaml").resolve()  # a link stays a link
+    target = resolved(output_file or update_folder() / "update.yaml", "--output-file" if output_file else "COMPAT_UPDATE_DIR")
     if target.exists() and not target.is_file():
         raise InputError(f"expected the name of a file to write, found {printable(target, 200)}, which is something else")
     today = date.today()
@@ -66,12 +71,13 @@ def update(
     def check(path: Path) -> None:
         load_knowledge(data_directory(), [read_overlay(path)])
 
-    done = write_update(outcomes, feeds, known, today, target, check, reached=fetcher.pages > 0, dry=dry_run)
+    done = write_update(outcomes, feeds, known, today, target, check, dry=dry_run)
     write_out(renderer.render(done, target, dry=dry_run), None)
-    if done.failed and not fetcher.pages:
-        _tell_offline(done)
+    offline = done.fruitless and all(outcome.unreachable for outcome in done.failed)
+    (_tell_offline if offline else _tell)(done)
+    if done.fruitless:
+        print(_ADVICE if offline else "compat: no feed could be read, and nothing was changed", file=sys.stderr)
         raise typer.Exit(40)
-    _tell(done)
 
 
 def _tell(done: Update) -> None:
@@ -85,15 +91,17 @@ def _tell(done: Update) -> None:
 
 
 def _tell_offline(done: Update) -> None:
-    """Say on stderr why nothing could be read, each reason once, and what to do."""
-    reasons = dict.fromkeys(outcome.error.rpartition(", found ")[2] for outcome in done.failed)
-    for reason in list(reasons)[:5]:
-        print(f"compat: {printable(reason, 300)}", file=sys.stderr)
-    print(
-        "compat: no feed could be read, and nothing was changed. Is there a way to the internet from here? Behind a proxy set HTTPS_PROXY; with a mirror"
-        " use --feed-base; for a machine without a network copy update.yaml from another one's COMPAT_UPDATE_DIR into its own",
-        file=sys.stderr,
-    )
+    """Say on stderr why no server answered: one line for all feeds with the same reason, which without a network are all of them."""
+    alike: dict[str, list[Outcome]] = {}
+    for outcome in done.failed:
+        alike.setdefault(outcome.reason, []).append(outcome)
+    for reason, outcomes in alike.items():
+        if len(outcomes) == 1:
+            print(f"compat: {outcomes[0].feed.id} was not read: {printable(outcomes[0].error, 500)}", file=sys.stderr)
+        else:
+            names = ", ".join(outcome.feed.id for outcome in outcomes)
+            where = printable(outcomes[0].error.removesuffix(f": {reason}"), 200)
+            print(f"compat: {names} were not read: {printable(reason, 300)} ({where}, for one)", file=sys.stderr)
 
 
 @contextmanager

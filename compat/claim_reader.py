@@ -15,7 +15,7 @@ from compat.claims import BUILT_IN, Claim, Release, Source, Subject
 from compat.documents import Document
 from compat.errors import Fault, InputError, nearest, printable
 from compat.layers import Acceptance, Layer, Retirement
-from compat.ranges import parse_range
+from compat.ranges import for_people, parse_range
 from compat.schema import ClaimEntry, ClaimFields, SourceEntry, TableEntry, Vocabulary
 from compat.versions import PLAIN, Lineage, parse
 
@@ -268,8 +268,8 @@ def _fill(template: str, fields: Mapping[str, Any], subject: str, target: str, s
     values = {
         "subject": subject,
         "object": target,
-        "versions": fields.get("versions") or "every version",
-        "object_versions": fields.get("object_versions") or "any version",
+        "versions": for_people(fields.get("versions") or "every version"),
+        "object_versions": for_people(fields.get("object_versions") or "any version"),
         "scope": words or "everywhere",
     }
     for key, value in values.items():

@@ -7,6 +7,7 @@ stay text, because ``1.30`` is a version, not 1.3.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -76,7 +77,7 @@ class _Builder:
         self.seen.add(id(node))
         kind = node.tag.removeprefix(_PREFIX)
         if kind not in ("map", "seq", "str", "float", *self.makers):
-            self.fault(node, f"the tag {printable(node.tag)} is not supported; write a plain value")
+            self.fault(node, f"the tag {printable(node.tag, 40)} is not supported; write a plain value")
             return None
         if isinstance(node, yaml.ScalarNode):
             maker = self.makers.get(kind)
@@ -93,7 +94,7 @@ class _Builder:
                 continue
             key = key_node.value
             if key in result:
-                self.fault(key_node, f"duplicate key {printable(key)!r}; keep one of them")
+                self.fault(key_node, f"duplicate key {printable(key, 40)!r}; keep one of them")
                 continue
             result[key] = self.build(value_node, (*path, key))
             self.document.lines[(*path, key)] = key_node.start_mark.line + 1
@@ -111,6 +112,11 @@ def _day(text: str) -> date | str:
         return text
 
 
+def _problem(text: object) -> str:
+    """What the parser says, without the words of the file: it may be a secret one, given by mistake."""
+    return printable(re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: found[0] if len(found[0]) == 3 else "…", str(text)))
+
+
 def read_document(text: str, name: str) -> Document:
     """Read one YAML or JSON document from *text*; *name* is used in messages.
 
@@ -124,9 +130,9 @@ def read_document(text: str, name: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{name}:{mark.line + 1}" if mark else name
-        raise DocumentError([Fault(where, f"not valid YAML: {printable(error.problem or error.context)}")]) from error
+        raise DocumentError([Fault(where, f"not valid YAML: {_problem(error.problem or error.context)}")]) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise DocumentError([Fault(name, f"not valid YAML: {printable(str(error).splitlines()[0] if str(error) else 'nested too deeply')}")]) from error
+        raise DocumentError([Fault(name, f"not valid YAML: {_problem(str(error).splitlines()[0] if str(error) else 'nested too deeply')}")]) from error
     if len(documents) != 1 or documents[0] is None:
         found = "is empty" if not documents or documents[0] is None else f"holds {len(documents)} YAML documents"
         raise DocumentError([Fault(name, f"the file {found}; expected one document")])

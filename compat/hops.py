@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from compat.claims import Claim
 from compat.errors import InputError
 from compat.matrix import Given, Matrix
+from compat.ranges import for_people
 from compat.scope import Fit, Scope, describe
 from compat.verdicts import Caution, Verdict
 from compat.versions import Version
@@ -175,7 +176,7 @@ def resolve_hop(matrix: Matrix, one: Given, other: Given, scope: Scope | None = 
 def verdict_of_hop(found: Hop) -> Verdict:
     """A hop as a verdict: forbidden is broken, an explicit permission declared, silence unknown."""
     if found.rule in ("forbidden", "needs-stop"):
-        stop = (f"stop at {found.stop} on the way",) if found.stop else ()
+        stop = (f"stop at {for_people(found.stop)} on the way",) if found.stop else ()
         return Verdict("broken", found.claims, stop, _cautions(found))
     if found.rule == "unknown" or not found.claims:
         return Verdict("unknown", found.claims, (), _cautions(found), question="No rule speaks of this hop. The project's upgrade notes would settle it.")

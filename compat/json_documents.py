@@ -59,7 +59,7 @@ def _without_duplicates(entries: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in entries:
         if key in found:
-            raise _DuplicateKeyError(f"duplicate key {printable(key)!r}; keep one of them")
+            raise _DuplicateKeyError(f"duplicate key {printable(key, 40)!r}; keep one of them")
         found[key] = value
     return found
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from compat.claims import BUILT_IN, Claim
+from compat.errors import nearest
 from compat.graph import CONSTRAINING
 from compat.knowledge import Knowledge
 from compat.lines import line_of
@@ -153,6 +154,25 @@ def _twins(knowledge: Knowledge) -> Iterator[Remark]:
         seen.setdefault(key, claim.id)
 
 
+_PART = r"[A-Za-z0-9][A-Za-z0-9._+/-]*(@[^:\s]+)?"
+_RISK = re.compile(rf"(unknown|broken):{_PART}:{_PART}|unknown-hop:[a-z0-9][a-z0-9._+-]*@[^@:\s]+:[^@:\s]+")
+
+
+def _risks(knowledge: Knowledge) -> Iterator[Remark]:
+    """Accepted risks that no plan can ask for, so that somebody believes to have accepted what he has not."""
+    for entry in knowledge.accepted:
+        where = f"accepted of {entry.layer}"
+        if not _RISK.fullmatch(entry.id):
+            what = "no plan gives such an id; expected unknown:A@1.0:B@2.0, broken:A@1.0:B@2.0 or unknown-hop:A@1.0:2.0, as the hold of a plan gives it"
+            yield Remark("risk-id", where, entry.id, what)
+            continue
+        names = [part.partition("@")[0] for part in entry.id.split(":")[1:]][: 1 if entry.id.startswith("unknown-hop") else 2]
+        for name in names:
+            if "/" not in name and name not in ("this", *knowledge.subjects) and name not in knowledge.vocabulary.objects:  # an API, or "this cluster"
+                what = f"there is no component {name}{nearest(name, list(knowledge.subjects))}, so no plan gives such an id"
+                yield Remark("risk-id", where, entry.id, what)
+
+
 CHECKS: dict[str, Callable[[Knowledge], Iterator[Remark]]] = {
     "empty-range": _empty_ranges,
     "stands-on-no-day": _never_standing,
@@ -160,5 +180,6 @@ CHECKS: dict[str, Callable[[Knowledge], Iterator[Remark]]] = {
     "until-ahead": _dates_ahead,
     "placeholder": _summaries,
     "twin": _twins,
+    "risk-id": _risks,
 }
 """First name of each check -> the check; two of them give more than one."""

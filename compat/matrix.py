@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
@@ -112,6 +113,11 @@ class Matrix:
         """Which knowledge this is."""
         meta = self.store.meta
         return Snapshot(meta["version"], self.as_of, int(meta["schema"]), meta["digest"], self.store.layers())
+
+    @property
+    def ends(self) -> date:
+        """Day of the newest source of the built-in knowledge: what was said later is not in it, so a later day is answered with gaps."""
+        return date.fromisoformat(self.store.meta["as_of"])
 
     @cached_property
     def acceptances(self) -> list[Acceptance]:
@@ -365,9 +371,9 @@ def _mapped(reliance: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
 def _read(paths: Iterable[Path]) -> list[OverlayText]:
     from compat.layers import read_overlay
 
-    once: dict[Path, Path] = {}
+    once: dict[str, Path] = {}
     for path in paths:
-        once.setdefault(path.resolve(), path)  # a file that is given and configured is read where it is given
+        once.setdefault(os.path.realpath(path), path)  # a file that is given and configured is read where it is given
     return [read_overlay(path) for path in once.values()]
 
 

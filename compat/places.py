@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ __all__ = [
     "content_digest",
     "data_directory",
     "forget_old",
+    "forget_scratch",
     "forget_stores",
     "overlays_in",
     "store_directories",
@@ -31,6 +33,7 @@ __all__ = [
 
 SCHEMA_VERSION = 1
 """Version of the written form and its tables."""
+_SCRATCH_SECONDS = 600
 _KEEP = 6
 """Compiled stores that are kept: those of the last few combinations of knowledge and overlays."""
 
@@ -123,14 +126,16 @@ def store_directories() -> list[Path]:
 
 
 def forget_old(directory: Path, keep: str) -> None:
-    """Remove stores of earlier knowledge and scratch files that killed runs left behind."""
+    """Remove stores of earlier knowledge."""
     with contextlib.suppress(OSError):
         stores = sorted(directory.glob("kb-*.sqlite"), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in [path for path in stores if path.name != keep][_KEEP - 1 :]:
             path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        import time
 
-        for path in directory.glob(".kb-*.tmp"):
-            if time.time() - path.stat().st_mtime > 3600:
-                path.unlink(missing_ok=True)
+
+def forget_scratch(directory: Path) -> None:
+    """Remove what killed runs left behind: files that nobody has written to for longer than any compilation takes."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(directory):
+            if entry.name.startswith(".kb-") and time.time() - entry.stat().st_mtime > _SCRATCH_SECONDS:
+                Path(entry.path).unlink(missing_ok=True)

@@ -24,9 +24,10 @@ from packaging.version import Version as PackagingVersion
 from compat.errors import InvalidRangeError
 from compat.versions import PLAIN, Lineage, Version
 
-__all__ = ["KnownRange", "Range", "parse_range"]
+__all__ = ["KnownRange", "Range", "for_people", "parse_range"]
 
 _MAX_LENGTH = 20_000
+_EXACT = re.compile(r"(?<![=~!<>])==\s*v?([0-9][0-9A-Za-z.!+-]*?)(\.\*)?(?=$|[\s,|;)])")
 _CLAUSE = re.compile(r"^(?P<op>~=|==|!=|<=|>=|<|>)\s*v?(?P<version>[0-9][0-9A-Za-z.!+-]*?)(?P<star>\.\*)?$")
 _BARE = re.compile(r"^v?(\d+(?:\.\d+)*)(?:-[0-9A-Za-z.]+)?$")
 _SPAN = re.compile(r"^v?(\d+(?:\.\d+)*)\s+-\s+v?(\d+(?:\.\d+)*)$")
@@ -140,3 +141,8 @@ def parse_range(text: str, lineage: Lineage = PLAIN) -> Range:
     for other in others:
         engine = engine.union(_alternative(other, lineage, text))
     return Range(text, engine)
+
+
+def for_people(text: str) -> str:
+    """Return a range, or a text with ranges in it, as people write versions: ``4.21.x`` for ``==4.21.*``, ``1.2.3`` for ``==1.2.3``."""
+    return _EXACT.sub(lambda found: found[1] + (".x" if found[2] else ""), text)

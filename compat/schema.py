@@ -5,19 +5,31 @@ docs/data-format.md explains it to people; `compat kb check` and the loader appl
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from compat.feed_schema import FeedEntry
 
 __all__ = ["ClaimEntry", "Component", "ReleaseEntry", "SourceEntry", "SubjectFile", "TableEntry", "VersionRules", "Vocabulary"]
 
+
+def _no_scheme(text: str) -> str:
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", text) and not re.match(r"https?://[^\s/?#@<>]+([/?#][^\s<>]*)?$", text):
+        raise ValueError("expected a path, or an address that starts with https:// or http://")
+    return text
+
+
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._+-]*$", max_length=160)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
 ScopeValue = str | list[str]
+WebAddress = Annotated[str, StringConstraints(pattern=r"^(https?://[^\s/?#@<>]+([/?#][^\s<>]*)?)?$", max_length=2000)]
+"""What a reader can open without harm, or nothing: no script, no local file, no name before the host that looks like another one."""
+SourcePath = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_no_scheme)]
+"""A path in a repository or a folder, or an address like `WebAddress`."""
 
 
 class Entry(BaseModel):
@@ -31,8 +43,8 @@ class SourceEntry(Entry):
 
     repo: str = ""
     ref: str = ""
-    path: str = ""
-    url: str = ""
+    path: SourcePath = ""
+    url: WebAddress = ""
     locator: str = ""
 
 

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any
 
 from compat.errors import InputError, nearest, printable
+from compat.ranges import for_people
 
 __all__ = ["Fit", "Match", "Scope", "ScopeWords", "both_conditions", "describe", "merge_conditions"]
 
@@ -127,7 +128,7 @@ def describe(open_words: Iterable[tuple[str, tuple[str, ...]]]) -> str:
     parts = []
     for word, values in open_words:
         verb = "is" if len(values) == 1 else "is one of"
-        parts.append(f"{word.replace('_', ' ')} {verb} {', '.join(values)}")
+        parts.append(f"{word.replace('_', ' ')} {verb} {', '.join(for_people(value) for value in values)}")
     return " and ".join(parts)
 
 

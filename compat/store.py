@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,18 @@ from packaging.version import Version as PackagingVersion
 
 from compat.claims import Claim, Release, Subject
 from compat.compiler import fill, layout
-from compat.places import SCHEMA_VERSION, cache_directory, combined_digest, content_digest, data_directory, forget_old, forget_stores, store_directories
+from compat.errors import InputError
+from compat.places import (
+    SCHEMA_VERSION,
+    cache_directory,
+    combined_digest,
+    content_digest,
+    data_directory,
+    forget_old,
+    forget_scratch,
+    forget_stores,
+    store_directories,
+)
 from compat.versions import PLAIN, Lineage, Version
 
 if TYPE_CHECKING:
@@ -70,6 +82,10 @@ class KnowledgeSource:
     """Reads it, and overlays on top of it."""
 
 
+_SECONDS = 30.0
+"""How long a statement of a user may take."""
+_ROWS = 100_000
+"""Most rows of its result."""
 _READING = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
 
 
@@ -167,18 +183,30 @@ class Store:
         until = f"(known_until is null or known_until > '{day.isoformat()}')"
         self._connection.execute(f"create temp view standing as select * from main.claims where known_from <= '{day.isoformat()}' and {until}")  # noqa: S608  # a date
 
-    def query(self, sql: str, parameters: Iterable[Any] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Run one read-only SQL statement; return column names and rows.
+    def query(self, sql: str, parameters: Iterable[Any] = (), *, seconds: float = _SECONDS) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Run one read-only SQL statement for at most *seconds*; return column names and rows.
 
         Raises:
             sqlite3.Error: if the statement is no good.
+            InputError: if it takes longer, or gives more than 100,000 rows.
         """
+        ends = time.monotonic() + seconds
         self._connection.set_authorizer(_only_reading)
+        self._connection.set_progress_handler(lambda: time.monotonic() > ends, 10_000)
         try:
             cursor = self._connection.execute(sql, tuple(parameters))
+            self._connection.set_authorizer(None)
+            rows = cursor.fetchmany(_ROWS + 1)
+        except sqlite3.OperationalError as error:
+            if str(error) != "interrupted":
+                raise
+            raise InputError(f"the query took longer than {seconds:g} seconds; ask for less, or give it more time") from error
         finally:
             self._connection.set_authorizer(None)
-        return [column[0] for column in cursor.description or ()], cursor.fetchall()
+            self._connection.set_progress_handler(None, 0)
+        if len(rows) > _ROWS:
+            raise InputError(f"the query gives more than {_ROWS:,} rows; ask for less, such as with LIMIT")
+        return [column[0] for column in cursor.description or ()], rows
 
     def _positions(self, subject: str) -> dict[PackagingVersion, int]:
         """Position of each release of a subject, oldest first, as the bits of a claim's members count them."""
@@ -238,6 +266,7 @@ def open_source(source: KnowledgeSource, overlays: Sequence[OverlayText] = ()) -
         target = directory / name
         store = _open(target, digest)
         if store is not None:
+            forget_scratch(directory)
             return store
     for directory in store_directories():
         try:
@@ -248,6 +277,7 @@ def open_source(source: KnowledgeSource, overlays: Sequence[OverlayText] = ()) -
         store = _open(directory / name, digest)
         if store is not None:
             forget_old(directory, name)
+            forget_scratch(directory)
             return store
     return compile_in_memory(source, overlays)
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from compat import Claim
+from compat.ranges import for_people
 from compat.scope import Scope
 from compat.verdicts import ORDER
 from planner.acceptance import Acceptances
 from planner.cites import Cites
 from planner.conditions import lost_conditions, read_conditions
 from planner.fates import Fates
-from planner.findings import findings
+from planner.findings import MOVED, findings
 from planner.goal import Goal
 from planner.journey import Journey, MoveOf, Stage
 from planner.judgements import Judgement
@@ -24,7 +25,7 @@ __all__ = ["Comparison", "pair_id"]
 
 _SAFE = ("declared", "tested")
 _UNSAFE = ("broken", "unknown")
-_OWN_WORDS = ("assumed", "not-considered", "weaker-than-tested")
+_OWN_WORDS = ("assumed", "not-considered", "knowledge-ends", "weaker-than-tested")
 """Findings about the planner's own view, which changes with the state that is given and says nothing of the plan."""
 _OF_THE_DAY = "unreleased-target"
 """A finding whose text names the day that is asked for."""
@@ -178,7 +179,7 @@ class Comparison:
             if found.rule == "unknown":
                 self.open.setdefault(step.id, []).append(PairEntry(_at(move, 0), _at(move, 1), "unknown", what, name, self._accepted.covers(name)))
             if found.rule in ("forbidden", "needs-stop") or (found.rule == "unknown" and name not in held):
-                stop = f" Only by way of {found.stop}." if found.stop else ""
+                stop = f" Only by way of {for_people(found.stop)}." if found.stop else ""
                 text = f"{what} {'needs a stop on the way' if found.rule == 'needs-stop' else f'is {found.rule}'} now.{stop}"
                 yield Difference(step=step.id, kind="hop", effect="breaks", text=text, claims=self.cites(found.claims))
             elif found.rule == "allowed" and name in held:
@@ -211,7 +212,7 @@ class Comparison:
                 continue
             if finding.id in ("broken-now", "unknown-now") and finding.text.startswith(open_pairs):
                 continue  # entered by a step that is done, with its hold
-            if finding.id == "end-of-support" and finding.severity == "info":
+            if finding.id == "end-of-support" and finding.text.endswith(MOVED):
                 continue  # what the plan leaves behind
             effect: Effect = "info" if finding.severity == "info" else "warning"
             text = f"{finding.id}: {finding.text}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from compat import Claim, Version
 from compat.errors import nearest
+from compat.ranges import for_people
 from compat.scope import Fit, describe
 from planner.apis import gone, has_part, off_by_default, replacement
 from planner.cites import Cites
@@ -14,9 +15,12 @@ from planner.images import is_unsaid
 from planner.journey import Journey
 from planner.judgements import Judgement
 from planner.layer_findings import layer_findings
-from planner.plan import Finding, Severity
+from planner.plan import Finding
 
-__all__ = ["by_severity", "findings", "standing"]
+__all__ = ["MOVED", "by_severity", "findings", "standing"]
+
+MOVED = " The plan moves it."
+"""End of the text about a version that the plan leaves behind."""
 
 
 def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
@@ -161,11 +165,11 @@ def _life(journey: Journey, stations: Mapping[str, Mapping[str, Version]], cites
             seen.add((component, version.release))
             life = situation.matrix.lifecycle(situation.matrix.subjects[component].releases_of or component, version)
             if life is not None and life.until and not life.supported:
-                severity: Severity = "info" if last.get(key) != version else "warning"
+                moved = MOVED if last.get(key) != version else ""
                 yield Finding(
                     "end-of-support",
-                    severity,
-                    f"{component} {version.release}, which runs {label}, has been out of support since {life.until}.",
+                    "warning",
+                    f"{component} {version.release}, which runs {label}, has been out of support since {life.until}.{moved}",
                     cites([life.claim]),
                 )
 
@@ -219,7 +223,7 @@ def _overrides(journey: Journey, versions: Mapping[str, Version], cites: Cites) 
                         "overridden-operand",
                         "warning",
                         f"{part.component} {versions[part.key].release} is not what {carrier.component} {versions[carrier.key].release} ships "
-                        f"({claim.object_versions.removeprefix('==')}): an override, and not the set that was validated. "
+                        f"({for_people(claim.object_versions)}): an override, and not the set that was validated. "
                         f"A newer {carrier.component} does not move it.",
                         cites([claim]),
                     )
@@ -315,7 +319,7 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
         if pool.gpu and pool.gpu.product and situation.matrix.product_scope(pool.gpu.product) is None:
             what = f"pool {pool.name}: nothing is known of the GPU {pool.gpu.product}; what drives it was not considered."
             yield Finding("word-unknown", "warning", what)
-    newest = max(subject.as_of for subject in situation.matrix.subjects.values())
-    if situation.matrix.as_of > newest:
-        what = f"Not considered, what was said after {newest}: the knowledge ends there, the plan is made for {situation.matrix.as_of}."
-        yield Finding("not-considered", "warning", what)
+    if situation.matrix.as_of > situation.matrix.ends:
+        ends, day = situation.matrix.ends, situation.matrix.as_of
+        what = f"The knowledge ends on {ends}, and this is asked for {day}: what was said in between is not considered. Update the program or the knowledge."
+        yield Finding("knowledge-ends", "warning", what)

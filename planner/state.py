@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from compat.documents import Document, read_document, read_file
-from compat.errors import DocumentError, Fault
+from compat.errors import DocumentError, Fault, nearest
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -146,7 +146,8 @@ class ClusterState:
 
     @classmethod
     def _from_document(cls, document: Document) -> ClusterState:
-        if not isinstance(document.value, dict):
+        keys = [item.name for item in fields(cls)]
+        if not isinstance(document.value, dict) or (document.value and not any(key in keys or nearest(key, keys) for key in document.value)):
             raise DocumentError([Fault(document.name, "expected a mapping with the key kubernetes, see docs/cluster-state.md")])
         from pydantic import ValidationError
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import textwrap
-
-from tabulate import tabulate
 
 from cli.options import Format
 from cli.render import plan_markdown
 from cli.render.common import count_words, headline, verdict_line
+from cli.render.flat import fill, table
 from planner.alternatives import Alternative, Alternatives
 
 __all__ = ["render"]
@@ -30,7 +28,7 @@ def _text(found: Alternatives) -> str:
     if not found.alternatives:
         return "\n\n".join([*blocks, "No way leads there, so there is nothing to choose from.", verdict_line(plan)]) + "\n"
     first, *others = found.alternatives
-    blocks.append(tabulate([_row(one) for one in found.alternatives], headers=_HEADERS, tablefmt="simple", disable_numparse=True))
+    blocks.append(table([_row(one) for one in found.alternatives], headers=_HEADERS))
     if others:
         lines = [f"Against {first.id}, the plan that these options give:", *(_wrap(f"{one.id}: {one.trades}") for one in others)]
         blocks.append("\n".join(lines))
@@ -69,4 +67,4 @@ def _section(found: Alternatives) -> list[str]:
 
 
 def _wrap(line: str, indent: str = "  ") -> str:
-    return textwrap.fill(line, 120, initial_indent=indent, subsequent_indent=indent + ("  " if indent else ""), break_long_words=False, break_on_hyphens=False)
+    return fill(line, 120, indent, indent + ("  " if indent else ""))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tabulate import tabulate
-
+from cli.render.flat import flat, table
 from cli.render.why import claim_document, knowledge_document, knowledge_line
 from compat.hops import Duty
 from compat.store import Snapshot
@@ -22,19 +21,21 @@ def render(result: CheckResult, snapshot: Snapshot, *, as_json: bool) -> str:
     judged = [(judgement.one, judgement.other, judgement.grade, _note(judgement)) for judgement in result.judgements]
     rows = list(dict.fromkeys(judged))  # the same pair in several pools once
     blocks = (
-        [tabulate(rows, headers=["part", "with", "verdict", "note"], tablefmt="simple", disable_numparse=True, maxcolwidths=[None, None, None, 80])]
+        [table(rows, ["part", "with", "verdict", "note"], maxcolwidths=[None, None, None, 80])]
         if rows
         else ["No pair of this state is one that a cluster relies on."]
     )
     for name, found in result.hops:
-        lines = [f"{name}: {found.rule}" + (f" ({found.claims[0].summary})" if found.claims and found.rule != "allowed" else "")]
+        lines = [("", f"{name}: {found.rule}" + (f" ({found.claims[0].summary})" if found.claims and found.rule != "allowed" else ""))]
         lines += [
-            f"  first, {f'if {duty.condition}: ' if duty.condition else ''}{_duty(duty)}" for duty in found.duties if duty.claim.detail.get("rule") != "note"
+            ("  ", f"first, {f'if {duty.condition}: ' if duty.condition else ''}{_duty(duty)}")
+            for duty in found.duties
+            if duty.claim.detail.get("rule") != "note"
         ]
-        blocks.append("\n".join(lines))
+        blocks.append("\n".join(f"{indent}{flat(line)}" for indent, line in lines))
     if result.findings:
-        blocks.append("\n".join(f"{finding.severity}: {finding.text}" for finding in result.findings))
-    blocks.append(f"Verdict: {result.grade}. {knowledge_line(snapshot)}")
+        blocks.append("\n".join(flat(f"{finding.severity}: {finding.text}") for finding in result.findings))
+    blocks.append(flat(f"Verdict: {result.grade}. {knowledge_line(snapshot)}"))
     return "\n\n".join(blocks) + "\n"
 
 

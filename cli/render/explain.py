@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cli.options import Format
 from cli.render.common import change_words, drain_words
+from cli.render.flat import fill
 from cli.render.plan_markdown import escape
 from planner.explain import Explanation, Landing, Relation
 from planner.plan import Action, PairEntry
@@ -150,4 +150,4 @@ def _place(found: Explanation, claim: str) -> str:
 
 
 def _wrap(line: str, indent: str) -> str:
-    return textwrap.fill(line, 120, initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False, break_on_hyphens=False)
+    return fill(line, 120, indent, indent + "  ")

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
-from tabulate import tabulate
-
 from cli.render.common import count_words
+from cli.render.flat import flat, table
 from cli.render.plan_markdown import escape
 from planner.fleet import Fleet, Group, Outcome, same_for_all
 from planner.plan import Plan
@@ -34,9 +33,10 @@ def render_plan(plan: Plan, form: str) -> str:
 def _text(fleet: Fleet) -> str:
     blocks = []
     for group in fleet.groups:
-        title = f"=== {_title(group)}"
+        title = flat(f"=== {_title(group)}")
         blocks.append(f"{title}\n\n{render_plan(same_for_all(group), 'table')}")
-    summary = tabulate(_rows(fleet), headers=["status", "clusters", "GPU node drains", "names"], tablefmt="simple", maxcolwidths=[None, None, None, 80])
+    headers = ["status", "clusters", "GPU node drains", "names"]
+    summary = table(_rows(fleet), headers, maxcolwidths=[None, None, None, 80], colalign=("left", "right", "right", "left"))
     blocks.append(f"=== Summary\n\n{summary}\n")
     return "\n".join([*blocks, _verdict(fleet), ""])
 

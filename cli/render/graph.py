@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import networkx
-from tabulate import tabulate
 
+from cli.render.flat import flat, table
 from compat import Matrix
 from compat.graph import constraint_graph, groups
 
@@ -22,8 +22,8 @@ def render(matrix: Matrix, *, as_json: bool) -> str:
         [one, other, len(data["claims"]), ", ".join(f"{count} {kind}" for kind, count in data["kinds"].items()), "yes" if data["relies"] else ""]
         for one, other, data in graph.edges(data=True)
     ]
-    lines = [tabulate(rows, headers=["component", "limited by", "claims", "kinds", "must be vouched for"], tablefmt="simple", disable_numparse=True)]
+    lines = [table(rows, ["component", "limited by", "claims", "kinds", "must be vouched for"])]
     for hub in sorted(name for name, data in graph.nodes(data=True) if data["role"] == "control-plane"):
         lines += ["", f"Apart from what they share with {hub}, these hang together:"]
-        lines += [f"  {', '.join(sorted(group))}" for group in groups(graph, hub)]
+        lines += [f"  {flat(', '.join(sorted(group)))}" for group in groups(graph, hub)]
     return "\n".join(lines) + "\n"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import textwrap
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from tabulate import tabulate
-
+from cli.render.common import count_words
+from cli.render.flat import fill, flat, table
 from cli.render.why import claim_document
 from compat import Matrix
 from compat.claims import GRADES
@@ -52,16 +52,16 @@ def render_list(matrix: Matrix, *, as_json: bool) -> str:
     rule = ["-" * max(len(str(row[place] or "")) for row in body if place < len(row)) for place in range(len(columns))]
     body.insert(1, rule)
     aligned = ("left", "right", *("right",) * (len(GRADES) + 1), "left", "left")
-    table = tabulate(body, tablefmt="plain", disable_numparse=True, colalign=aligned)  # its headers would be two columns wider than they are
+    listed = table(body, tablefmt="plain", colalign=aligned)  # its headers would be two columns wider than they are
     rest = [row["subject"] for row in rows if not row["claims"] and not row["releases"]]
     lines = [
-        table,
+        listed,
         "",
         f"{sum(row['claims'] for row in rows)} claims stand on {matrix.as_of} (decl.: declared, inf.: inferred); releases that were out.",
         f"Knowledge {matrix.snapshot.version}, {matrix.snapshot.digest}.",
     ]
     if rest:
-        lines.append(textwrap.fill(f"Without releases and claims of their own: {', '.join(rest)}.", 98, break_long_words=False, break_on_hyphens=False))
+        lines.append(fill(f"Without releases and claims of their own: {', '.join(rest)}.", 98))
     return "\n".join(lines) + "\n"
 
 
@@ -96,12 +96,9 @@ def render_show(matrix: Matrix, name: str, kind: str | None, *, every: bool, as_
             "claims": [claim_document(claim) for claim in claims],
         }
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    lines = [f"{subject.title} ({subject.id}), newest source read {subject.as_of}", ""]
-    lines.append(
-        "Releases: "
-        + ", ".join(f"{release.text}{f' ({release.released})' if release.released else ''}" for release in releases[:12])
-        + (f" and {len(releases) - 12} older" if len(releases) > 12 else "")
-    )
+    lines = [flat(f"{subject.title} ({subject.id}), newest source read {subject.as_of}"), ""]
+    newest = ", ".join(f"{release.text}{f' ({release.released})' if release.released else ''}" for release in releases[:12])
+    lines.append(flat(f"Releases: {newest}" + (f" and {len(releases) - 12} older" if len(releases) > 12 else "")))
     rows = [
         [
             claim.kind,
@@ -114,14 +111,8 @@ def render_show(matrix: Matrix, name: str, kind: str | None, *, every: bool, as_
         ]
         for claim in claims
     ]
-    table = tabulate(
-        rows,
-        headers=["kind", "subject", "object", "grade", "said", "id", "summary"],
-        tablefmt="simple",
-        disable_numparse=True,
-        maxcolwidths=[None, 24, 28, None, None, 34, 60],
-    )
-    return "\n".join([*lines, "", table, "", f"{len(claims)} claims."]) + "\n"
+    listed = table(rows, ["kind", "subject", "object", "grade", "said", "id", "summary"], maxcolwidths=[None, 24, 28, None, None, 34, 60])
+    return "\n".join([*lines, "", listed, "", f"{count_words(len(claims), 'claim')}."]) + "\n"
 
 
 def _claim_text(document: dict[str, Any]) -> str:
@@ -130,11 +121,19 @@ def _claim_text(document: dict[str, Any]) -> str:
         for key, value in document.items()
         if value not in (None, "", {}, [])
     ]
-    return tabulate(rows, tablefmt="plain", disable_numparse=True, maxcolwidths=[None, 100]) + "\n"
+    return table(rows, tablefmt="plain", maxcolwidths=[None, 100]) + "\n"
 
 
 def render_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json: bool) -> str:
     """Return the rows of a query."""
+    shown = [[_plain(value) for value in row] for row in rows]
     if as_json:
-        return json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2, ensure_ascii=False) + "\n"
-    return tabulate(rows, headers=list(columns), tablefmt="simple", disable_numparse=True, maxcolwidths=60) + f"\n\n{len(rows)} rows\n"
+        return json.dumps([dict(zip(columns, row, strict=True)) for row in shown], indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return table(shown, columns, maxcolwidths=60) + f"\n\n{count_words(len(rows), 'row')}\n"
+
+
+def _plain(value: Any) -> Any:
+    """A value of SQLite as JSON can hold it: a blob as SQL writes it, an infinite number as a word."""
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from tabulate import tabulate
-
+from cli.render.flat import fill, flat, table
 from compat.coverage import Cell, Coverage, Unknown
 from compat.scope import Scope
 from compat.store import Snapshot
@@ -30,7 +28,7 @@ def render(found: Coverage, scope: Scope, snapshot: Snapshot, *, as_json: bool) 
         return json.dumps(_document(found, scope, snapshot), indent=2, ensure_ascii=False) + "\n"
     headers = [f"component \\ {found.control}", *(minor.release for minor in found.minors)]
     rows = [[name, *(_cell(cell) for cell in cells)] for name, cells in found.rows.items()]
-    lines = [tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True), ""]
+    lines = [table(rows, headers), ""]
     lines += ["Best verdict of any stable release, and the newest release that has it.", "* under conditions, see `compat why`;  ? unknown", ""]
     if not found.unknowns:
         lines += ["Unknown to a plan: nothing.", ""]
@@ -45,7 +43,7 @@ def render(found: Coverage, scope: Scope, snapshot: Snapshot, *, as_json: bool) 
             lines.append(_wrap(f"ask: {first.question or 'no place is known where it would be published'}", "    "))
         lines.append("")
     where = f", {'; '.join(f'{word} {chr(44).join(values)}' for word, values in scope.items())}" if scope else ""
-    return "\n".join([*lines, f"Knowledge {snapshot.version}, as of {snapshot.as_of}{where}."]) + "\n"
+    return "\n".join([*lines, flat(f"Knowledge {snapshot.version}, as of {snapshot.as_of}{where}.")]) + "\n"
 
 
 def _cell(cell: Cell) -> str:
@@ -54,7 +52,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _wrap(line: str, indent: str) -> str:
-    return textwrap.fill(line, 100, initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False, break_on_hyphens=False)
+    return fill(line, 100, indent, indent + "  ")
 
 
 def _document(found: Coverage, scope: Scope, snapshot: Snapshot) -> dict[str, Any]:

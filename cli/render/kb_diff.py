@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from tabulate import tabulate
-
+from cli.render.flat import fill, flat, table
 from cli.render.why import claim_document
 from compat import Matrix
 from compat.claims import Claim, Release
@@ -39,8 +37,8 @@ def render(before: Matrix, after: Matrix, found: Difference, *, as_json: bool) -
         lines += ["What it means: no verdict changed of a pair that a plan relies on.", ""]
         return "\n".join(lines[:-1]) + "\n"
     rows = _merged(found.verdicts)
-    table = tabulate(rows, headers=["pair", "with", "where", "before", "after"], tablefmt="simple", disable_numparse=True, maxcolwidths=[26, 34, 30, 10, 10])
-    lines += ["What it means: verdicts that changed, for one version of each release line", "", table, ""]
+    shown = table(rows, ["pair", "with", "where", "before", "after"], maxcolwidths=[26, 34, 30, 10, 10])
+    lines += ["What it means: verdicts that changed, for one version of each release line", "", shown, ""]
     lines.append("* not released on the first day.  Where: empty if the question leaves it open.")
     return "\n".join(lines) + "\n"
 
@@ -55,7 +53,7 @@ def _releases(title: str, releases: Sequence[Release]) -> list[str]:
     lines = [f"{title}:"]
     for subject, found in groupby(releases, key=lambda release: release.subject):
         texts = [f"{release.text}{f' ({release.released})' if release.released else ''}" for release in found]
-        lines.append(textwrap.fill(f"{subject}: {', '.join(texts)}", 118, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False))
+        lines.append(fill(f"{subject}: {', '.join(texts)}", 118, "  ", "    "))
     return [*lines, ""]
 
 
@@ -63,15 +61,15 @@ def _claim(change: ClaimChange) -> list[str]:
     claim = change.claim
     tail = change.reason or f"{', '.join(change.fields)}"
     lines = [
-        f"  {_SIGNS[change.what]} {claim.id} ({claim.grade}, {tail})",
-        textwrap.fill(claim.summary, 118, initial_indent="      ", subsequent_indent="      ", break_long_words=False, break_on_hyphens=False),
+        f"  {_SIGNS[change.what]} {flat(f'{claim.id} ({claim.grade}, {tail})')}",
+        fill(claim.summary, 118, "      ", "      "),
     ]
     if change.before is not None and change.after is not None:
         for field in change.fields:
             if field != "known_from":
-                lines.append(f"      {field}: {_shown(change.before, field)} -> {_shown(change.after, field)}")
+                lines.append(f"      {flat(f'{field}: {_shown(change.before, field)} -> {_shown(change.after, field)}')}")
     if claim.source.link:
-        lines.append(f"      {claim.source.link}")
+        lines.append(f"      {flat(claim.source.link)}")
     return lines
 
 

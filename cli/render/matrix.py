@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tabulate import tabulate
-
+from cli.render.flat import flat, table
 from cli.render.why import knowledge_document, knowledge_line
 from compat import Verdict, Version
 from compat.store import Snapshot
@@ -19,7 +18,7 @@ _MARKS = {"tested": "tested", "declared": "declared", "unknown": "?", "broken": 
 def render(
     names: tuple[str, str],
     axes: tuple[Sequence[Version], Sequence[Version]],
-    table: Sequence[Sequence[Verdict]],
+    verdicts: Sequence[Sequence[Verdict]],
     barred: Sequence[str],
     snapshot: Snapshot,
     *,
@@ -35,8 +34,8 @@ def render(
                 "conditions": list(verdict.conditions),
                 "claims": [claim.id for claim in verdict.claims],
             }
-            for row, verdicts in zip(axes[0], table, strict=True)
-            for column, verdict in zip(axes[1], verdicts, strict=True)
+            for row, found in zip(axes[0], verdicts, strict=True)
+            for column, verdict in zip(axes[1], found, strict=True)
         ]
         document = {
             "rows": names[0],
@@ -47,10 +46,9 @@ def render(
         }
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     rows = [
-        [row.release, *(_MARKS[verdict.grade] + ("*" if verdict.conditions else "") for verdict in verdicts)]
-        for row, verdicts in zip(axes[0], table, strict=True)
+        [row.release, *(_MARKS[verdict.grade] + ("*" if verdict.conditions else "") for verdict in found)] for row, found in zip(axes[0], verdicts, strict=True)
     ]
     headers = [f"{names[0]} \\ {names[1]}", *(column.release for column in axes[1])]
     legend = "* under conditions, see `compat why`;  ? unknown: nothing vouches for it, so it is not compatible"
-    legend += f"\nNo plan lands on these, whatever is beside them, see `compat why`: {', '.join(barred)}" if barred else ""
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True) + f"\n\n{legend}\n{knowledge_line(snapshot)}\n"
+    legend += "\n" + flat(f"No plan lands on these, whatever is beside them, see `compat why`: {', '.join(barred)}") if barred else ""
+    return table(rows, headers) + f"\n\n{legend}\n{flat(knowledge_line(snapshot))}\n"

@@ -6,20 +6,34 @@ import re
 from collections.abc import Iterable
 
 from cli.render.common import Sources, acceptance_words, back, change_words, drain_words, end_words, headline, main_claims, verdict_line
+from cli.render.flat import flat
 from planner.plan import Action, PairEntry, Plan, Step
 
 __all__ = ["escape", "render"]
 
+_ADDRESS = re.compile(r"(?:\b[A-Za-z][A-Za-z0-9+.-]*://|\bwww\.)[^\s`<>|\\\"]*[^\s`<>|\\\".,;:!?()\[\]{}'*_~]")
+"""An address without the punctuation that ends a sentence, and without what would end code, a link or a table cell."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<#|~!]|^[>+-])")
 
 
 def escape(text: str, *, links: bool = False) -> str:
-    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells; bare links only in texts of the knowledge base."""
-    escaped = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
-    if links:
-        return escaped
+    """Make free text harmless in Markdown: no markup, no HTML, no mentions, no table cells.
+
+    An address stays whole, so that it can be copied: as code, which leads nowhere, and with *links*, for texts of the knowledge base, as a link
+    that shows where it leads.
+    """
+    found = []
+    place = 0
+    line = flat(text)
+    for match in _ADDRESS.finditer(line):
+        found += [_plain(line[place : match.start()]), f"<{match[0]}>" if links and match[0].startswith(("https://", "http://")) else f"`{match[0]}`"]
+        place = match.end()
+    return "".join([*found, _plain(line[place:])])
+
+
+def _plain(text: str) -> str:
     # A backslash does not stop a mention or a bare link, since they are found after unescaping; an invisible space does.
-    return re.sub(r"(?<!\w)@(?=\w)", "@\u200b", escaped).replace("://", ":\u200b//").replace("www.", "www\u200b.")
+    return re.sub(r"(?<!\w)@(?=\w)", "@\u200b", _SPECIAL.sub(r"\\\1", text)).replace("://", ":\u200b//").replace("www.", "www\u200b.")
 
 
 def render(plan: Plan, more: Iterable[str] = ()) -> str:
@@ -168,7 +182,13 @@ def _actions(actions: Iterable[Action], sources: Sources) -> Iterable[str]:
         condition = f"If {escape(action.condition)}: " if action.condition else ""
         yield f"- [ ] {condition}{escape(action.text)} {_marks(sources, action.claims)}".rstrip()
         if action.command:
-            yield from ("", "  ```sh", *(f"  {line}" for line in action.command.splitlines()), "  ```", "")
+            fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", action.command)), 0)
+            yield from ("", f"  {fence}sh", *(f"  {line}" for line in _code(action.command)), f"  {fence}", "")
+
+
+def _code(command: str) -> Iterable[str]:
+    """Lines of a command without control characters; a tab is kept, since shells know it."""
+    return ("".join(letter if letter.isprintable() or letter == "\t" else "\N{REPLACEMENT CHARACTER}" for letter in line) for line in command.splitlines())
 
 
 def _findings(plan: Plan, sources: Sources) -> list[str]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterable
 
-from tabulate import tabulate
-
 from cli.render.common import Sources, acceptance_words, back, change_words, count_words, drain_words, headline, knowledge_words, main_claims, verdict_line
+from cli.render.flat import Flat, fill, flat, table
 from planner.plan import Finding, Plan, Step
 
 __all__ = ["render"]
@@ -22,7 +20,7 @@ def render(plan: Plan) -> str:
     """Return the plan as text: steps, holds, what it rests on, findings, sources, and the verdict as the last line."""
     sources = Sources(plan)
     width = max(80, min(shutil.get_terminal_size((120, 24)).columns, 160))
-    blocks = [f"{headline(plan)}  ({knowledge_words(plan)})"]
+    blocks = [flat(headline(plan)) + f"  ({flat(knowledge_words(plan))})"]
     if plan.steps:
         blocks.append(_table(plan, sources))
         blocks.append(
@@ -55,7 +53,7 @@ def render(plan: Plan) -> str:
     for title, wanted in (("Findings", _findings), ("Assumed", _assumed), ("Not considered", _gaps)):
         blocks.append(_block(title, list(wanted(plan, sources)), width))
     blocks.append(_block("Sources", [f"[{number}] {place}" for number, place in sources.listed()], 10_000))
-    blocks.append(verdict_line(plan))
+    blocks.append(flat(verdict_line(plan)))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -74,7 +72,7 @@ def _table(plan: Plan, sources: Sources) -> str:
         shown = ",".join(map(str, cited[:5])) + (",…" if len(cited) > 5 else "")
         rows.append([step.id, what, step.from_, step.to, change_words(step, 2), drain_words(step), back(step), _colour(step.grade), shown])
     headers = ["step", "what", "from", "to", "moves along", "drains", "back", "grade", "sources"]
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True, maxcolwidths=[None, 22, None, None, 38, None, None, None, None])
+    return table(rows, headers, maxcolwidths=[None, 22, None, None, 38, None, None, None, None])
 
 
 def _duties(step: Step) -> Iterable[str]:
@@ -95,7 +93,8 @@ def _findings(plan: Plan, sources: Sources) -> Iterable[str]:
     for finding in plan.findings:
         if finding.id not in ("assumed", "not-considered"):
             cited = sources.of(finding.claims)
-            yield f"{_severity(finding)}{finding.text}" + (f" [{','.join(map(str, cited[:3]))}]" if cited else "")
+            marks = f" [{','.join(map(str, cited[:3]))}]" if cited else ""
+            yield Flat(f"{_severity(finding)}{flat(finding.text)}{marks}")
 
 
 def _assumed(plan: Plan, _: Sources) -> Iterable[str]:
@@ -112,12 +111,11 @@ def _severity(finding: Finding) -> str:
 
 def _colour(word: str) -> str:
     if sys.stdout is None or not sys.stdout.isatty() or "NO_COLOR" in os.environ or word not in _COLOURS:
-        return word
-    return f"\x1b[{_COLOURS[word]}m{word}\x1b[0m"
+        return flat(word)
+    return Flat(f"\x1b[{_COLOURS[word]}m{word}\x1b[0m")
 
 
 def _block(title: str, lines: list[str], width: int) -> str:
     if not lines:
         return ""
-    wrapped = [textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) for line in lines]
-    return "\n".join([f"{title}:", *wrapped])
+    return "\n".join([flat(f"{title}:"), *(fill(line, width, "  ", "    ") for line in lines)])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cli.render.common import count_words
+from cli.render.flat import fill, flat
 from cli.render.plan_markdown import escape
 from compat.errors import printable
 from planner.rechecked import Difference, Ended, Recheck
@@ -43,7 +43,7 @@ def _text(result: Recheck) -> str:
                 lines += [f"        {printable(link, 300)}"] if link else []
         if lines:
             blocks.append("\n".join([f"{title}:", *lines]))
-    return "\n\n".join([*blocks, _verdict(result)]) + "\n"
+    return "\n\n".join([*blocks, flat(_verdict(result))]) + "\n"
 
 
 def _markdown(result: Recheck) -> str:
@@ -134,5 +134,4 @@ def _safe(text: str) -> str:
 
 
 def _wrap(text: str, width: int, indent: str) -> str:
-    wrap: Callable[..., str] = textwrap.fill
-    return wrap(printable(text, 2_000), width, initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False, break_on_hyphens=False)
+    return fill(printable(text, 2_000), width, indent, indent + "  ")

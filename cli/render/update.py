@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tabulate import tabulate
-
+from cli.render.common import count_words
+from cli.render.flat import table
 from compat.feeds.updating import Outcome, Update
 
 __all__ = ["render"]
@@ -18,17 +18,20 @@ def render(update: Update, target: Path, *, dry: bool) -> str:
     rows = []
     for subject in dict.fromkeys(outcome.feed.subject for outcome in update.outcomes):
         own = [outcome for outcome in update.outcomes if outcome.feed.subject == subject]
-        read = sum(outcome.facts is not None for outcome in own)
-        releases = list(dict.fromkeys(version for outcome in own for version in outcome.new_releases))
-        rows.append([subject, f"{read} of {len(own)}", _some(releases), sum(len(outcome.new_claims) for outcome in own) or "-", _kept(own)])
-    table = tabulate(rows, headers=["subject", "feeds read", "new releases", "new claims", "kept"], tablefmt="simple", disable_numparse=True)
+        asked = [outcome for outcome in own if outcome.facts is None or outcome.read]
+        known = f", {len(own) - len(asked)} had nothing to ask" if len(asked) < len(own) else ""
+        read = f"{sum(outcome.read for outcome in asked)} of {len(asked)}{known}"
+        fresh = list(dict.fromkeys(version for outcome in own for version in outcome.new_releases))
+        rows.append([subject, read, _some(fresh), sum(len(outcome.new_claims) for outcome in own) or "-", _kept(own)])
+    shown = table(rows, ["subject", "feeds read", "new releases", "new claims", "kept"])
     sections = update.overlay.sections.values()
-    total = f"{len(update.overlay.written()['releases'])} releases and {sum(len(section.claims) for section in sections)} claims"
+    releases, claims = len(update.overlay.written()["releases"]), sum(len(section.claims) for section in sections)
+    total = f"{count_words(releases, 'release')} and {count_words(claims, 'claim')}"
     if dry:
-        return f"{table}\n\nNothing is written; {target} would hold {total}.\n"
+        return f"{shown}\n\nNothing is written; {target} would hold {total}.\n"
     if update.written is None:
-        return f"{table}\n\nNothing is written.\n"
-    return f"{table}\n\n{target} holds {total} that the built-in knowledge does not have.\n"
+        return f"{shown}\n\nNothing is written.\n"
+    return f"{shown}\n\n{target} holds {total} that the built-in knowledge does not have.\n"
 
 
 def _some(versions: list[str]) -> str:

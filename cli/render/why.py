@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from cli.render.flat import fill, flat
 from compat import Claim, Verdict
 from compat.claims import BUILT_IN
 from compat.landing import Landing
@@ -100,7 +100,7 @@ def claim_document(claim: Claim) -> dict[str, Any]:
 def text(parts: tuple[Part, Part], verdict: Verdict, snapshot: Snapshot, notes: Notes) -> str:
     """The same for the terminal."""
     names = " with ".join(f"{name} {_shown(version)}" if version else name for name, version in parts)
-    lines = [f"{names}: {verdict.grade}" + ("; no plan lands on it, see below" if notes.barred else "")]
+    lines = [flat(f"{names}: {verdict.grade}" + ("; no plan lands on it, see below" if notes.barred else ""))]
     if verdict.conditions:
         joined = "; ".join(verdict.conditions) if verdict.grade == "broken" else "; or ".join(f"if {condition}" for condition in verdict.conditions)
         lines.append(_wrap(joined, "  "))
@@ -116,7 +116,7 @@ def text(parts: tuple[Part, Part], verdict: Verdict, snapshot: Snapshot, notes: 
         lines += ["", "To bear in mind:"]
         for caution in cautions:
             lines.append(_wrap(f"- {caution} ({caution.claim.source.link or caution.claim.source})", "  "))
-    lines += ["", knowledge_line(snapshot)]
+    lines += ["", flat(knowledge_line(snapshot))]
     return "\n".join(lines) + "\n"
 
 
@@ -126,9 +126,15 @@ def _claims(title: str, claims: Iterable[Claim]) -> list[str]:
         until = f", until {claim.known_until}" if claim.known_until else ""
         lines += [
             _wrap(f"- {claim.summary}", "  "),
-            f"      {claim.grade}, said {claim.known_from}{until}, {claim.id}" + ("" if claim.layer == BUILT_IN else f" of {claim.layer}"),
-            *([f"      {note}"] if (note := retired_note(claim)) else []),
-            f"      {claim.source.link or claim.source}",
+            *(
+                f"      {flat(line)}"
+                for line in (
+                    f"{claim.grade}, said {claim.known_from}{until}, {claim.id}" + ("" if claim.layer == BUILT_IN else f" of {claim.layer}"),
+                    retired_note(claim),
+                    claim.source.link or claim.source,
+                )
+                if line
+            ),
         ]
     return ["", f"{title}:", *lines] if lines else []
 
@@ -138,4 +144,4 @@ def _shown(version: Any) -> str:
 
 
 def _wrap(line: str, indent: str) -> str:
-    return textwrap.fill(line, 118, initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False, break_on_hyphens=False)
+    return fill(line, 118, indent, indent + "  ")

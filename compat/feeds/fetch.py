@@ -27,7 +27,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from compat.errors import InputError, printable
-from compat.feeds.interface import FeedError
+from compat.feeds.interface import FeedError, UnreachableError
 
 __all__ = ["MOST_BYTES", "AbsentError", "Fetcher", "Page"]
 
@@ -127,7 +127,7 @@ class Fetcher:
         actual = self._actual(address)
         host = urlsplit(actual).netloc
         if host in self._dead:
-            raise FeedError(address, "an answer", self._dead[host])
+            raise UnreachableError(address, "an answer", self._dead[host])
         seconds = min(self._page_timeout, self._ends - time.monotonic())
         if seconds <= 0:
             raise FeedError(address, f"all feeds to be read within {self._timeout:g} seconds", "the time is over; give more with --timeout")
@@ -160,9 +160,9 @@ class Fetcher:
             outcome.append(error)
         except requests.ConnectionError as error:
             reason = self._dead[urlsplit(actual).netloc] = _reason(error)
-            outcome.append(FeedError(address, "an answer", reason))
+            outcome.append(UnreachableError(address, "an answer", reason))
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            outcome.append(FeedError(address, "an answer", _reason(error)))
+            outcome.append(UnreachableError(address, "an answer", _reason(error)))
         except BaseException as error:
             outcome.append(error)
 

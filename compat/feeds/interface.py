@@ -15,15 +15,20 @@ if TYPE_CHECKING:
     from compat.feeds.fetch import Fetcher
     from compat.feeds.known import Known
 
-__all__ = ["Facts", "FeedError", "Read", "Task"]
+__all__ = ["Facts", "FeedError", "Read", "Task", "UnreachableError"]
 
 
 class FeedError(CompatError):
     """A feed that cannot be read, or does not say what it said when its reader was written."""
 
     def __init__(self, address: str, expected: str, found: object) -> None:
-        super().__init__(f"{printable(address, 200)}: expected {expected}, found {printable(found, 160)}")
+        self.reason = f"expected {expected}, found {printable(found, 160)}"
+        super().__init__(f"{printable(address, 200)}: {self.reason}")
         self.address = address
+
+
+class UnreachableError(FeedError):
+    """A feed whose server did not answer."""
 
 
 @dataclass(frozen=True)

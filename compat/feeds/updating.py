@@ -11,7 +11,7 @@ from typing import Any
 from compat.errors import InputError
 from compat.feeds.catalogue import CataloguedFeed
 from compat.feeds.fetch import Fetcher
-from compat.feeds.interface import Facts, FeedError, Task
+from compat.feeds.interface import Facts, FeedError, Task, UnreachableError
 from compat.feeds.known import Known
 from compat.feeds.news import is_new_claim, is_new_release
 from compat.feeds.written import Overlay, Section, locked, read_overlay_file, write_overlay_file
@@ -28,12 +28,23 @@ class Outcome:
     facts: Facts | None = None
     """None: it was not read."""
     error: str = ""
-    """Why it was not read."""
+    """Why it was not read, and at which address."""
+    reason: str = ""
+    """The same without the address."""
+    unreachable: bool = False
+    """Whether its server did not answer at all."""
+    pages: int = 0
+    """Pages that came; a feed of which everything is known asks for none."""
     new_releases: list[str] = field(default_factory=list)
     """Releases that the last update did not have."""
     new_claims: list[str] = field(default_factory=list)
     held: date | None = None
     """Day of the last good reading, where this one failed."""
+
+    @property
+    def read(self) -> bool:
+        """Whether it was asked, and said something that can be used."""
+        return self.facts is not None and bool(self.pages or self.facts.releases or self.facts.claims)
 
 
 @dataclass
@@ -49,6 +60,11 @@ class Update:
         """Feeds that were not read."""
         return [outcome for outcome in self.outcomes if outcome.facts is None]
 
+    @property
+    def fruitless(self) -> bool:
+        """Whether feeds were asked, and none could be read."""
+        return bool(self.failed) and not any(outcome.read for outcome in self.outcomes)
+
 
 def read_feeds(feeds: Sequence[CataloguedFeed], fetcher: Fetcher, known: Known, today: date, progress: Callable[[str], None]) -> list[Outcome]:
     """Read feeds one after the other; what one says of releases is known to those after it."""
@@ -56,12 +72,15 @@ def read_feeds(feeds: Sequence[CataloguedFeed], fetcher: Fetcher, known: Known, 
     for feed in feeds:
         progress(feed.id)
         outcome = Outcome(feed)
+        before = fetcher.pages
         try:
             outcome.facts = feed.read(Task(feed.id, feed.subject, feed.entry, today), fetcher, known)
             _check_ranges(feed, outcome.facts, known)
             known.add(feed.subject, (entry for entry in outcome.facts.releases if is_new_release(feed.subject, entry, known)))
         except FeedError as error:
-            outcome.facts, outcome.error = None, str(error)
+            outcome.facts, outcome.error, outcome.reason = None, str(error), error.reason
+            outcome.unreachable = isinstance(error, UnreachableError)
+        outcome.pages = fetcher.pages - before
         outcomes.append(outcome)
     return outcomes
 
@@ -84,7 +103,6 @@ def write_update(
     target: Path,
     check: Callable[[Path], None],
     *,
-    reached: bool = True,
     dry: bool = False,
 ) -> Update:
     """Merge what was read with what *target* holds and replace it.
@@ -92,8 +110,8 @@ def write_update(
     Args:
         outcomes: what came of the feeds that were read.
         feeds: all feeds; what others wrote is taken out.
-        check: reads the new file as every command will, before it takes the place of the old one; raises if it has faults.
-        reached: whether any page was read; if none was, nothing is written.
+        check: reads the new file as every command will, before it takes the place of the old one; raises if it has faults. If no feed could
+            be read, nothing is written.
         dry: change nothing.
 
     Raises:
@@ -105,7 +123,7 @@ def write_update(
     with locked(target):
         before = read_overlay_file(target)
         update = Update(list(outcomes), _merged(outcomes, feeds, known, today, before))
-        if reached:
+        if not update.fruitless:
             write_overlay_file(target, update.overlay, check)
             update.written = target
     return update

@@ -11,13 +11,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from compat import locking
 from compat.documents import read_file
 from compat.errors import DocumentError, Fault, StoreError, printable
 
 __all__ = ["Overlay", "Section", "locked", "read_overlay_file", "write_overlay_file"]
 
 _MAX_BYTES = 8 * 1024 * 1024
-_WAIT = 60.0
 _HEADER = "# Written by `compat kb update`, which replaces it as a whole: changes made here are lost. Own facts belong in an overlay of your own.\n"
 Written = dict[str, Any]
 
@@ -117,15 +117,10 @@ def locked(target: Path) -> Iterator[None]:
     Raises:
         StoreError: if the folder cannot be made, or another update holds the lock for a minute.
     """
-    from filelock import FileLock, Timeout
-
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(target.parent / f".{target.name}.lock")
-        with lock.acquire(timeout=_WAIT):
+        with locking.locked(target, target.parent / f".{target.name}.lock"):
             yield
-    except Timeout as error:
-        raise StoreError(f"another update has been writing {printable(target, 200)} for {_WAIT:.0f} seconds; try again when it is done") from error
     except OSError as error:
         what = f"cannot write {printable(target, 200)}: {error.strerror or error}; what was there is unchanged"
         raise StoreError(f"{what}. Make room, or name another folder in COMPAT_UPDATE_DIR") from error

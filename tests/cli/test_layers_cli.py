@@ -37,7 +37,7 @@ def test_every_reading_command_takes_an_overlay(tmp_path: Path, rules: str) -> N
     (tmp_path / "state.yaml").write_text(STATE)
     for command, shows in (
         (("plan", "--from", "1.1", "--to", "1.4", *DAY), "with rules"),
-        (("check", "--state", str(tmp_path / "state.yaml"), "--set", "driver=520.1.1", *DAY), "driver ==520.* is banned by jane@example.com: it hangs"),
+        (("check", "--state", str(tmp_path / "state.yaml"), "--set", "driver=520.1.1", *DAY), "driver 520.x is banned by jane@example.com: it hangs"),
         (("why", "queue=25.1.0", "kubernetes=1.3", *DAY), "retired by rules since 2026-01-10: we patched it"),
         (("matrix", "operator", "driver", *DAY), "whatever is beside them, see `compat why`: driver 520.1.1"),
         (("kb", "list", *DAY), "claims stand on"),

@@ -172,7 +172,7 @@ def test_dry_run_and_subjects(compat: Run, served: Mirror, target: Path) -> None
     """--dry-run shows and writes nothing; a subject's feeds only; an alias is a name; a name without feeds is bad input."""
     done = compat("kb", "update", "operator", "--dry-run", "--feed-base", served.base)
     assert (done.returncode, target.exists()) == (0, False)
-    assert "would hold 1 releases and 3 claims" in done.stdout
+    assert "would hold 1 release and 3 claims" in done.stdout
     assert {address.split("/")[0] for address, _, _ in served.asked} == {"api.github.com", "charts.example.com", "raw.githubusercontent.com"}
     assert compat("kb", "update", "k8s", "--dry-run", "--feed-base", served.base).returncode == 0
     wrong = compat("kb", "update", "runtime", "--feed-base", served.base)
@@ -310,3 +310,32 @@ def test_the_operator_of_the_real_knowledge_base(compat: Run, served: Mirror, tm
     problem = tmp_path / "problem.json"
     compat("plan", "--from", "1.36", "--to", "1.37", "--export-problem", str(problem))
     assert "26.11.0" in problem.read_text()
+
+
+def test_feeds_that_are_of_no_use_are_named_and_end_with_40(compat: Run, served: Mirror, target: Path) -> None:
+    """Pages came and none could be used: each feed has a line with its address and the whole reason, and the file stays as it was."""
+    charts = "https://charts.example.com/index.yaml"
+    served.put(charts, "<!doctype html><title>Log in</title>")
+    done = compat("kb", "update", "queue", "--feed-base", served.base)
+    assert done.returncode == 0
+    before = target.read_text()
+    served.put(f"{GITHUB}/example/operator/releases?per_page=50", "<html>")
+    done = compat("kb", "update", "operator", "--feed-base", served.base)
+    assert done.returncode == 40
+    lines = done.stderr.splitlines()
+    assert [line.split()[1] for line in lines[:-1]] == ["operator-github-releases", "operator-helm-index"]
+    assert f"{charts}: expected JSON, YAML or plain text, found HTML; is something between you and the feed?" in lines[1]
+    assert "nothing was changed" in lines[-1]
+    assert "0 of 2, 1 had nothing to ask" in done.stdout
+    assert target.read_text() == before
+
+
+def test_offline_no_feed_counts_as_read(compat: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor one of which everything is known: it had nothing to ask; every feed that failed is named."""
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", lambda _: None)
+    monkeypatch.setattr("compat.feeds.known.Known.newest", lambda *_: [])
+    done = compat("kb", "update", "operator", "--feed-base", "http://127.0.0.1:9")
+    assert done.returncode == 40
+    assert "0 of 2, 1 had nothing to ask" in done.stdout
+    assert "operator-github-releases, operator-helm-index were not read" in done.stderr
+    assert "https://api.github.com/repos/example/operator" in done.stderr

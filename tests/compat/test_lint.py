@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from compat.knowledge import load_knowledge
+from compat.layers import read_overlay
 from compat.lint import lint, only_for_readers
 from compat.store import data_directory
+from tests.conftest import SMALL
+from tests.overlays import write
 
 CLAIM = """
 - id: probe
@@ -102,3 +105,24 @@ def test_what_no_verdict_can_use_is_counted(small_copy: Path) -> None:
 def test_every_warning_of_the_shipped_knowledge_is_justified() -> None:
     """There are no faults, and a new warning needs a reason here or is mended; a reason that is no longer needed goes."""
     assert {warning.about for warning in lint(load_knowledge(data_directory()))} == set(JUSTIFIED)
+
+
+@pytest.mark.parametrize(
+    ("risk", "says"),
+    [
+        ("unknown:operator@11.1.0:kubernetes@1.4.0", ""),
+        ("unknown:operator@?:kubernetes@1.4.0", ""),
+        ("broken:driver@520.1.1:this@cluster", ""),
+        ("unknown-hop:operator@11.1.0:12.0.0", ""),
+        ("unknown:operatr@11.1.0:kubernetes@1.4.0", "there is no component operatr; did you mean operator?"),
+        ("operator@11.1.0:kubernetes@1.4.0", "no plan gives such an id"),
+        ("tested:operator@11.1.0:kubernetes@1.4.0", "no plan gives such an id"),
+        ("unknown-hop:operator:12.0.0", "no plan gives such an id"),
+        ("everything", "no plan gives such an id"),
+    ],
+)
+def test_an_accepted_risk_that_no_plan_can_ask_for_is_a_warning(tmp_path: Path, risk: str, says: str) -> None:
+    """Its owner believes to have accepted something."""
+    overlay = read_overlay(write(tmp_path, f"accepted: [{{id: '{risk}', owner: o, expires: 2026-12-31, reason: r}}]\n"))
+    found = [str(warning) for warning in lint(load_knowledge(SMALL, [overlay]))]
+    assert found == [] if not says else says in found[0]

@@ -150,7 +150,7 @@ def test_a_ban_is_a_claim_without_an_object(tmp_path: Path) -> None:
     """It forbids landing where its scope holds, is a caution where that is open, and says nothing elsewhere or after its end."""
     matrix = with_overlay(tmp_path, EVERYTHING)
     assert [claim.summary for claim in resolve_landing(matrix, ("driver", "520.1.1"), {"provider": ("pond",)}).claims] == [
-        "driver ==520.* is banned by jane@example.com: it hangs"
+        "driver 520.x is banned by jane@example.com: it hangs"
     ]
     (caution,) = resolve_landing(matrix, ("driver", "520.1.1")).cautions
     assert caution.condition == "provider is pond"
@@ -220,7 +220,7 @@ def test_configured_folders_are_read_unless_one_says_no(tmp_path: Path, monkeypa
     ("body", "says"),
     [
         ("clams: []\n", "ours.yaml:5: unknown key 'clams'; did you mean claims?"),
-        ("schema: compat.overlay/v2\n", "ours.yaml:5: schema: Input should be 'compat.overlay/v1'"),
+        ("schema: compat.overlay/v2\n", "ours.yaml:5: schema: expected 'compat.overlay/v1'"),
         ("claims: [{id: a, kind: support}]\n", "ours.yaml:5: claims.0.subject: this key is missing"),
         (TESTED.replace("operator", "operater"), "subject 'operater' is neither a subject nor in vocabulary.yaml; did you mean operator?"),
         (TESTED.replace("id: our-operator-12", "id: queue-broken"), "ours.yaml:7: the claim id 'queue-broken' is taken by small/queue.yaml:"),
@@ -236,7 +236,7 @@ def test_configured_folders_are_read_unless_one_says_no(tmp_path: Path, monkeypa
         ("retired: [{id: skew}]\n", "retired.0.reason: this key is missing"),
         ("accepted: [{id: 'unknown:a:b', expires: 2026-01-01, reason: r}]\n", "accepted.0.owner: this key is missing"),
         ("accepted: [{id: 'unknown:a:b', owner: o, reason: r}]\n", "accepted.0.expires: this key is missing"),
-        ("accepted: [{id: 'unknown:a:b', owner: o, expires: soon, reason: r}]\n", "accepted.0.expires: Input should be a valid date"),
+        ("accepted: [{id: 'unknown:a:b', owner: o, expires: soon, reason: r}]\n", "accepted.0.expires: expected a date such as 2026-09-30, found 'soon'"),
         ("accepted: [{id: 'u:a', owner: o, expires: 2026-01-01, reason: r}, {id: 'u:a', owner: p, expires: 2026-01-01, reason: r}]\n", "is accepted twice"),
         ("bans: [{component: driver, versions: '520', reason: r}]\n", "bans.0.owner: this key is missing"),
         ("bans: [{component: drivr, versions: '520', reason: r, owner: o}]\n", "subject 'drivr' is neither a subject"),

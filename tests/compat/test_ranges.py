@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compat.errors import InvalidRangeError
-from compat.ranges import parse_range
+from compat.ranges import for_people, parse_range
 from compat.versions import Lineage, parse
 
 DRA = Lineage("dra-driver", {0: 1})
@@ -78,3 +78,22 @@ def test_covering_and_overlapping_agree_with_membership(one: str, other: str, sa
     for version in map(parse, sample):
         assert not (a.covers(b) and version in b and version not in a)
         assert a.overlaps(b) or not (version in a and version in b)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("==4.21.*", "4.21.x"),
+        ("==1.2.3", "1.2.3"),
+        ("==4.6.0-4.8.3", "4.6.0-4.8.3"),
+        ("==1.2.* | ==1.4.*", "1.2.x | 1.4.x"),
+        ("==26.3.*,!=26.3.1", "26.3.x,!=26.3.1"),
+        (">=1.30,<1.35", ">=1.30,<1.35"),
+        ("!=1.2.*", "!=1.2.*"),
+        ("1.33 - 1.36", "1.33 - 1.36"),
+        ("a == b", "a == b"),
+    ],
+)
+def test_a_range_is_shown_as_people_write_it(text: str, shown: str) -> None:
+    """The signs of the written form say nothing to a reader; those that do are kept."""
+    assert for_people(text) == shown

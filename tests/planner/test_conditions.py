@@ -154,6 +154,18 @@ def test_findings_of_a_check_are_about_the_bumped_state(small: Matrix) -> None:
         assert any("kubernetes 1.1.0" in text for text in found) is expected
 
 
+def test_the_end_of_support_is_as_severe_in_a_plan_as_in_a_check(small: Matrix) -> None:
+    """One fact, one severity; the plan says that it moves the version."""
+    checked = check_state(small, ClusterState.parse("kubernetes: 1.1.0"), {})
+    planned = make(small, "kubernetes: 1.1.0\n", to="1.3")
+    found = [
+        [(finding.severity, finding.text) for finding in findings if finding.id == "end-of-support" and "kubernetes 1.1.0" in finding.text]
+        for findings in (checked.findings, planned.findings)
+    ]
+    assert [[severity for severity, _ in some] for some in found] == [["warning"], ["warning"]]
+    assert [some[0][1].endswith("The plan moves it.") for some in found] == [False, True]
+
+
 @pytest.mark.parametrize(("os", "expected"), [("duck-1", " at the end of the plan: Fixed in 520."), ("duck-2", ""), ("", ", if os is duck-1: Fixed")])
 def test_an_advisory_of_one_place(known: Known, os: str, expected: str) -> None:
     """An advisory that holds on one system is shown there, not elsewhere, and as a condition where nobody said."""

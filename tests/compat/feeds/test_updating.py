@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from compat import Matrix
+from compat import Matrix, locking
 from compat.errors import DocumentError, KnowledgeError, StoreError
 from compat.feed_schema import Feed
-from compat.feeds import written
 from compat.feeds.catalogue import CataloguedFeed, catalogue
 from compat.feeds.fetch import Fetcher
 from compat.feeds.interface import Facts, FeedError, Task
@@ -44,7 +43,8 @@ class Said:
         self.answer = answer
         self.feed = CataloguedFeed(identity, subject, Feed(), self._read)
 
-    def _read(self, _: Task, __: Fetcher, ___: Known) -> Facts:
+    def _read(self, _: Task, fetcher: Fetcher, __: Known) -> Facts:
+        fetcher.pages += 1
         if isinstance(self.answer, FeedError):
             raise self.answer
         return self.answer
@@ -289,9 +289,9 @@ def test_a_lock_that_is_held_is_told(small: Matrix, target: Path, monkeypatch: p
     """An update does not wait for ever for another one."""
     from filelock import FileLock
 
-    monkeypatch.setattr(written, "_WAIT", 0.1)
+    monkeypatch.setattr(locking, "_WAIT", 0.1)
     target.parent.mkdir(parents=True)
-    with FileLock(target.parent / f".{target.name}.lock"), pytest.raises(StoreError, match="another update"):
+    with FileLock(target.parent / f".{target.name}.lock"), pytest.raises(StoreError, match="another run"):
         run(small, target, Said("a-feed", "driver", says(claims=(LIFE,))))
 
 
