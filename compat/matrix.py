@@ -222,6 +222,10 @@ class Matrix:
             self._own[name, kind] = [claim for claim in found if claim.stands_on(self.as_of)]
         return self._own[name, kind]
 
+    def named(self, identities: Iterable[str]) -> list[Claim]:
+        """Standing claims by their ids; ids of none are left out."""
+        return [claim for identity in identities for claim in self.store.claims("id = ?", (identity,)) if claim.stands_on(self.as_of)]
+
     def rules_from(self, name: str, start: Version) -> list[Claim]:
         """Standing rules about whether one may go from *start* to some other version of *name*."""
         key = (name, start.key)

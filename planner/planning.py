@@ -22,8 +22,9 @@ from planner.pairs import Pairs
 from planner.parts import Part
 from planner.plan import Change, Cost, Drains, GoalEntry, Hold, Kind, Knowledge, PairEntry, Plan, Reason, Step
 from planner.preparing import preparations
-from planner.procedures import actions, fill, floors, procedure, requirements
+from planner.procedures import Doing
 from planner.reasons import reasons
+from planner.requirements import floors, requirements
 from planner.situation import Situation, resolve
 from planner.solver import Solution, solve
 from planner.state import ClusterState
@@ -188,13 +189,11 @@ class _Writer:
         main = stage.main
         touched = self.journey.touched(stage)
         hops = [self.journey.hop(move) for move in stage.moves]
-        fitting = [procedure(self.journey, move) for move in stage.moves]
+        doing = Doing(self.journey, stage, self.cites)
         why = reasons(self.journey, position, names, self.cites)
         requires = requirements(self.journey, stage, self.cites, self.asked)
         judged = [claim for judgement in touched for claim in judgement.verdict.claims]
         ruled = [claim for found in hops for claim in found.claims]
-        verify = [item for move, entry in zip(stage.moves, fitting, strict=True) for item in actions(entry.get("verify", ()), move, stage.after, "after")]
-        ways_back = [fill(entry["rollback"], move, stage.after) for move, entry in zip(stage.moves, fitting, strict=True) if entry.get("rollback")]
         deepest = floors(self.journey, stage, self.cites)
         one_way = [claim.summary for found in hops if not found.reversible for claim in found.claims if claim.detail.get("reversible") is False]
         return Step(
@@ -208,9 +207,9 @@ class _Writer:
             drains=self.drains(stage),
             why=why,
             requires=tuple(requires),
-            reversible=not one_way and all(entry.get("reversible", True) for entry in fitting) and not any(final for _, final in deepest),
-            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back, *(text for text, _ in deepest)]),
-            verify=tuple(dict.fromkeys(verify)),
+            reversible=not one_way and doing.reversible and not any(final for _, final in deepest),
+            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *doing.rollbacks, *(text for text, _ in deepest)]),
+            verify=doing.checks,
             grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
             pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),
             conditions=tuple(
