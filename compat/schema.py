@@ -233,6 +233,8 @@ class Procedure(Entry):
     """Range in which the move starts; empty: any."""
     to_versions: str = ""
     """Range in which it ends; empty: any."""
+    means: dict[str, ScopeValue] = Field(default_factory=dict)
+    """What is so where the part is moved in this way; duties of which it is not so are not asked for."""
     do: list[Deed] = Field(default_factory=list)
     verify: list[Action] = Field(default_factory=list)
     rollback: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from compat import Version
+from compat import Claim, Version
 from compat.ranges import parse_range
 from compat.scope import Fit, Match, Scope, describe
 from planner.cites import Cites
@@ -175,6 +175,13 @@ class Doing:
         if any(match.fit is Fit.YES for match in matches):
             return ""
         return next((describe(match.open) for match in matches if match.fit is Fit.OPEN), None)
+
+    def rules_out(self, move: MoveOf, claim: Claim) -> bool:
+        """Whether a claim speaks of another way to move the part than that which is taken."""
+        entry = next((entry for other, entry in self.moves if other is move), {})
+        meant = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in entry.get("means", {}).items()}
+        wanted = {word: values for word, values in claim.scope.items() if word in meant}
+        return self.journey.pairs.situation.matrix.words.fit(wanted, meant).fit is Fit.NO
 
     # -- other pools that move in the same way
 

@@ -21,8 +21,8 @@ def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]
 
     A duty that an action of a procedure fulfils, since it cites the same claim, is not asked for a second time.
     """
-    deeds = Doing(journey, stage, cites).deeds
-    done = {claim for deed in deeds if not deed.condition for claim in deed.claims}
+    doing = Doing(journey, stage, cites)
+    done = {claim for deed in doing.deeds if not deed.condition for claim in deed.claims}
     found: list[Action] = []
     for move in stage.moves:
         found.extend(_pins(journey, stage, move, cites))
@@ -36,10 +36,12 @@ def requirements(journey: Journey, stage: Stage, cites: Cites, already: set[str]
             asked = f"{duty.claim.id}@{move.part.pool}"  # what is due on nodes is due in every pool
             if duty.claim.detail.get("rule") == "note" or asked in already or duty.claim.id in done:
                 continue
+            if doing.rules_out(move, duty.claim):
+                continue
             already.add(asked)
             text = duty.text if duty.text == duty.claim.summary else f"{duty.claim.summary.rstrip('.')}. {duty.text.rstrip('.')}."
             found.append(Action(text=text, when=duty.claim.detail.get("due", "before"), condition=duty.condition, claims=cites([duty.claim])))
-    return [*found, *deeds]
+    return [*found, *doing.deeds]
 
 
 def floors(journey: Journey, stage: Stage, cites: Cites) -> list[tuple[str, bool]]:
