@@ -13,6 +13,7 @@ from planner.acceptance import Acceptances
 from planner.cites import Cites
 from planner.compiling import Compiled, compile_problem
 from planner.conflict import explain_conflict
+from planner.elsewhere import elsewhere
 from planner.errors import GoalError
 from planner.findings import by_severity, findings
 from planner.goal import Goal, make_goal
@@ -260,6 +261,8 @@ class _Writer:
         unsafe = judgement.grade in ("unknown", "broken")
         name = f"{judgement.grade}:{one}:{other}" if unsafe else ""
         question = judgement.verdict.question
+        if judgement.grade == "unknown" and (listed := elsewhere(self.situation, judgement)):
+            question = f"{question} {listed}"
         if judgement.grade == "broken":
             question = f"The cluster breaks this already: {judgement.verdict.claims[0].summary} Can it be lived with until it is mended?"
         return PairEntry(
