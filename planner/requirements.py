@@ -74,7 +74,8 @@ def _pins(journey: Journey, stage: Stage, move: MoveOf, cites: Cites) -> Iterato
         if part.component != move.part.component and key not in stage.keys and in_charge(journey, move.part.component, part):
             running.setdefault(part.component, {}).setdefault(version.release, []).append(part.pool)
     for component, versions in running.items():
-        bundled = [claim for claim in situation.matrix.about(move.part.component, "bundle") if claim.object == component and claim.detail.get("role") == "default"]
+        bundles = situation.matrix.about(move.part.component, "bundle")
+        bundled = [claim for claim in bundles if claim.object == component and claim.detail.get("role") == "default"]
         before = [claim for claim in bundled if move.start in claim.subject_range]
         after = [claim for claim in bundled if move.end in claim.subject_range]
         if not after or (before and before[0].object_versions == after[0].object_versions):
