@@ -186,17 +186,21 @@ class Doing:
     # -- other pools that move in the same way
 
     def _alike(self, move: MoveOf) -> list[Part]:
-        """The same component in all pools where it is moved by the same procedure."""
+        """The same component in all pools where it is moved by the same procedure; for what is cluster-wide the drivers in its charge."""
+        situation = self.journey.pairs.situation
+        if not move.part.pool:
+            drivers = [part for part in situation.parts if part.pool and situation.role(part.component) == "driver"]
+            return [part for part in drivers if in_charge(self.journey, move.part.component, part)]
         chosen = next(entry for other, entry in self.moves if other is move)
         return [
             part
-            for part in self.journey.pairs.situation.parts
+            for part in situation.parts
             if part.component == move.part.component
             and next((entry for entry in _procedures(self.journey, part) if _fits(self.journey, entry, part, self.stage.after)), None) is chosen
         ]
 
     def _is(self, word: str, move: MoveOf) -> bool:
-        keys = {part.key for part in self._alike(move)} | {move.part.key}
+        keys = {part.key for part in self._alike(move)}
         stages = [stage for stage in self.journey.stages if keys & stage.keys]
         ends = {self.journey.end[key].key for key in keys}
         newer = any(self.stage.after[key] > move.end for key in keys)
@@ -205,7 +209,7 @@ class Doing:
         answers = {
             "first": self.stage is stages[0] if stages else True,
             "last": self.stage is stages[-1] if stages else True,
-            "even": len(ends) == 1,
+            "even": len(ends) < 2,
             "split": len(ends) > 1,
             "newest": not newer,
             "behind": newer,

@@ -86,5 +86,5 @@ def _pins(journey: Journey, stage: Stage, move: MoveOf, cites: Cites) -> Iterato
         places = "; ".join(f"{release} (pool {', '.join(pools)})" if any(pools) else release for release, pools in versions.items())
         text = f"Pin {component} to {places}: with untouched values the new release would move it to {default} in this step."
         if len(versions) > 1:
-            text += " Where one setting holds for all of them, take the newest: an older one would take nodes back when their pods restart."
+            text += " They differ: one setting for all would move some of them as soon as their pods start anew, back or forth."
         yield Action(text=text, when="before", claims=cites([*before[:1], *after[:1]]))
