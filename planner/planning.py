@@ -195,6 +195,7 @@ class _Writer:
         requires = requirements(self.journey, stage, self.cites, self.asked)
         judged = [claim for judgement in touched for claim in judgement.verdict.claims]
         ruled = [claim for found in hops for claim in found.claims]
+        ways_back = doing.rollbacks
         deepest = floors(self.journey, stage, self.cites)
         one_way = [claim.summary for found in hops if not found.reversible for claim in found.claims if claim.detail.get("reversible") is False]
         return Step(
@@ -209,7 +210,7 @@ class _Writer:
             why=why,
             requires=tuple(requires),
             reversible=not one_way and doing.reversible and not any(final for _, final in deepest),
-            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *doing.rollbacks, *(text for text, _ in deepest)]),
+            rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back, *(text for text, _ in deepest)]),
             verify=doing.checks,
             grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
             pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),
