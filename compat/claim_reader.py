@@ -240,6 +240,12 @@ class ClaimReader:
                 for other in claim.detail.get(key) or ():
                     if _REFERENCE.match(other) and "-" in other and other not in self.knowledge.places:
                         self.faults.append(Fault(self.knowledge.places[claim.id], f"{claim.id}: {key} names the claim {other!r}, which does not exist"))
+        for subject in self.knowledge.subjects.values():
+            for procedure in subject.component.get("procedures", ()):
+                for action in (*procedure.get("do", ()), *procedure.get("verify", ())):
+                    for other in action.get("claims", ()):
+                        if other not in self.knowledge.places:
+                            self.faults.append(Fault(subject.id, f"procedures: an action cites the claim {other!r}, which does not exist"))
 
 
 def _given(entry: ClaimFields) -> dict[str, Any]:

@@ -131,6 +131,9 @@ class Reader:
             for scope in (component.present_in, *(procedure.scope for procedure in component.procedures), *(item.scope for item in component.text_scope)):
                 self.claims.scope(scope, fault)
             for procedure in component.procedures:
+                self.claims.scope(procedure.means, fault)
+                for action in (*procedure.do, *procedure.verify):
+                    self.claims.scope(action.scope, fault)
                 for key, text in (("versions", procedure.versions), ("to_versions", procedure.to_versions)):
                     try:
                         parse_range(text, self.knowledge.lineage(entry.subject))

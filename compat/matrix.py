@@ -243,6 +243,10 @@ class Matrix:
     def _stands(self, claim: Claim) -> bool:
         return claim.stands_on(self.as_of) and claim.id not in self._lifted
 
+    def named(self, identities: Iterable[str]) -> list[Claim]:
+        """Standing claims by their ids; ids of none are left out."""
+        return [claim for identity in identities for claim in self.store.claims("id = ?", (identity,)) if self._stands(claim)]
+
     def rules_from(self, name: str, start: Version) -> list[Claim]:
         """Standing rules about whether one may go from *start* to some other version of *name*."""
         key = (name, start.key)

@@ -221,17 +221,33 @@ class Action(Entry):
 
     text: Text
     command: str | None = None
+    scope: dict[str, ScopeValue] = Field(default_factory=dict)
+    """Only where this is so after the step; where it is not known, the action is asked for under that condition."""
+    only: list[Literal["first", "last", "even", "split", "newest", "behind", "uneven", "alone", "along"]] = Field(default_factory=list)
+    """Only in such a step, compared with the other pools that move in this way; all have to hold."""
+    each: Literal["pool"] | None = None
+    """Once for every pool of the cluster."""
+    claims: list[Id] = Field(default_factory=list)
+    """Claims that it rests on or fulfils."""
+
+
+class Deed(Action):
+    """Something a person does, at a point of the step."""
+
+    phase: Literal["before", "drain", "change", "check", "return", "after"] = "change"
 
 
 class Procedure(Entry):
-    """How a part is moved. Placeholders: {from}, {to}, {pool}, {node}, {minor}, {chart}."""
+    """How a part is moved. Placeholders are listed in docs/data-format.md."""
 
     scope: dict[str, ScopeValue] = Field(default_factory=dict)
     versions: str = ""
     """Range in which the move starts; empty: any."""
     to_versions: str = ""
     """Range in which it ends; empty: any."""
-    do: list[Action] = Field(default_factory=list)
+    means: dict[str, ScopeValue] = Field(default_factory=dict)
+    """What is so where the part is moved in this way; duties of which it is not so are not asked for."""
+    do: list[Deed] = Field(default_factory=list)
     verify: list[Action] = Field(default_factory=list)
     rollback: str = ""
     reversible: bool = True

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from compat import Matrix, Version
+from compat import Matrix, Release, Version
 from compat.errors import InputError
 from planner.state import ClusterState, ComponentState, Pool
 
@@ -19,6 +19,8 @@ __all__ = ["MODES", "assumed_state", "with_components"]
 
 MODES = ("era", "newest", "none")
 _POOL = "gpu"
+_TRIED = 4
+"""How many releases, the newest first, are looked at."""
 
 
 def assumed_state(matrix: Matrix, start: str, given: Mapping[str, str], *, mode: str = "era", provider: str | None = None) -> ClusterState:
@@ -120,25 +122,41 @@ def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str
         beside = line if partner == control else components.get(partner)
         if not beside or beside == "absent":
             continue
-        manager = str(matrix.subjects[partner].component.get("managed_by", ""))
-        scope = {"driver_managed_by": (manager,)} if manager else {}
-        found = then.supported(subject.id, scope, minimum="tested", most=1, **{partner.replace("-", "_"): beside})
+        found = _candidates(then, subject.id, partner, beside)
+        carried = [
+            item.id for item in then.subjects.values() if item.component.get("assume_with") == subject.id and item.component.get("pool_field") not in pool
+        ]
+        fuller = [one for one in found if all(_candidates(then, name, subject.id, one.text) for name in carried)]
+        grade = "tested"
         if not found:
+            grade = "declared"
+            found = _candidates(then, subject.id, partner, beside, grade)
+        release = next(iter([*fuller, *found]), None)
+        if release is None:
             if subject.component.get("managed_by"):  # a GPU cluster has something that manages its drivers
                 components[subject.id] = ""
-                assumed.append(f"{subject.id}: there, but in an unknown version, since no release was tested with {partner} {beside}")
+                assumed.append(f"{subject.id}: there, but in an unknown version, since no release is known to fit {partner} {beside}")
             else:
-                assumed.append(f"{subject.id}: nothing assumed, since no release was tested with {partner} {beside}")
+                assumed.append(f"{subject.id}: nothing assumed, since no release is known to fit {partner} {beside}")
             continue
         if pool_field:
-            pool[pool_field] = found[0].text
+            pool[pool_field] = release.text
         else:
-            components[subject.id] = found[0].text
+            components[subject.id] = release.text
         if subject.component.get("managed_by"):
             pool.setdefault("driver_managed_by", subject.component["managed_by"])
         when = f"on {then.as_of}" if mode == "era" else "today"
         own = subject.component.get("hint", "--with")
-        assumed.append(f"{subject.id} {found[0].text}: the newest release that was tested with {partner} {beside} {when}; give your own with {own}")
+        words = "was tested with" if grade == "tested" else "its project declares for"
+        joined = f", among those with which {' and '.join(carried)} was tested" if carried and release is not found[0] else ""
+        assumed.append(f"{subject.id} {release.text}: the newest release that {words} {partner} {beside} {when}{joined}; give your own with {own}")
+
+
+def _candidates(matrix: Matrix, name: str, partner: str, beside: str, minimum: str = "tested") -> list[Release]:
+    """Newest releases of a component that fit a release of another one."""
+    manager = str(matrix.subjects[partner].component.get("managed_by", ""))
+    scope = {"driver_managed_by": (manager,)} if manager else {}
+    return matrix.supported(name, scope, minimum=minimum, most=_TRIED, **{partner.replace("-", "_"): beside})
 
 
 def _fill_provider(matrix: Matrix, version: Version, provider: str, components: dict[str, str], assumed: list[str]) -> None:

@@ -18,8 +18,8 @@ from planner.goal import Goal
 from planner.journey import Journey, MoveOf, Stage
 from planner.judgements import Judgement
 from planner.plan import PairEntry, Plan, Step
-from planner.procedures import requirements
 from planner.rechecked import Difference, Effect, PairChange
+from planner.requirements import requirements
 
 __all__ = ["Comparison", "pair_id"]
 

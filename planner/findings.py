@@ -8,6 +8,7 @@ from compat import Claim, Version
 from compat.errors import nearest
 from compat.ranges import for_people
 from compat.scope import Fit, describe
+from compat.verdicts import Caution
 from planner.apis import gone, has_part, off_by_default, replacement
 from planner.cites import Cites
 from planner.goal import Goal
@@ -64,6 +65,20 @@ def standing(journey: Journey, versions: Mapping[str, Version], cites: Cites) ->
     ]
 
 
+def _pair(judgement: Judgement) -> str:
+    """Two parts with their pools, for people."""
+    one, other = judgement.one, judgement.other
+    pools = {key.partition("@")[0]: key.partition("@")[2] for key in judgement.keys}
+    named = [f"{name} of pool {pool}" if (pool := pools.get(name.split(" ")[0])) else name for name in (one, other)]
+    return " with ".join(named)
+
+
+def _of_pools(versions: Mapping[str, Version], component: str, version: Version) -> str:
+    """Where a component runs in a version: the pools, unless it is cluster-wide."""
+    pools = [key.partition("@")[2] for key, other in versions.items() if key.startswith(f"{component}@") and other.release == version.release]
+    return f" of pool {', '.join(pools)}" if pools else ""
+
+
 def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:
     for judgement in journey.pairs.all(journey.start):
         if any(journey.pairs.situation.by_key[key].api for key in judgement.keys if key in journey.start):
@@ -71,12 +86,12 @@ def _start_pairs(journey: Journey, cites: Cites) -> Iterator[Finding]:
         claims = cites(judgement.verdict.claims)
         why = f": {judgement.verdict.claims[0].summary}" if judgement.verdict.claims else "."
         if judgement.grade == "broken":
-            yield Finding("broken-now", "error", f"{judgement.one} with {judgement.other} does not work as the cluster is now{why}", claims)
+            yield Finding("broken-now", "error", f"{_pair(judgement)} does not work as the cluster is now{why}", claims)
         elif judgement.grade == "unknown":
             yield Finding(
                 "unknown-now",
                 "warning",
-                f"{judgement.one} with {judgement.other} is what the cluster runs now, but nothing vouches for it. {judgement.verdict.question}",
+                f"{_pair(judgement)} is what the cluster runs now, but nothing vouches for it. {judgement.verdict.question}",
                 claims,
             )
 
@@ -169,7 +184,8 @@ def _life(journey: Journey, stations: Mapping[str, Mapping[str, Version]], cites
                 yield Finding(
                     "end-of-support",
                     "warning",
-                    f"{component} {version.release}, which runs {label}, has been out of support since {life.until}.{moved}",
+                    f"{component} {version.release}{_of_pools(versions, component, version)}, which runs {label}, "
+                    f"has been out of support since {life.until}.{moved}",
                     cites([life.claim]),
                 )
 
@@ -189,10 +205,11 @@ def _advisories(journey: Journey, cites: Cites) -> Iterator[Finding]:
             sure = any(match.fit is Fit.YES for match in matches)
             conditions = (describe(matches[0].open) if not sure else "", str(claim.detail.get("condition") or ""))
             condition = " and ".join(part for part in conditions if part)
+            where = _of_pools(journey.end, part.component, version)
             yield Finding(
                 "security-advisory",
                 "warning",
-                f"{part.component} {version.release} at the end of the plan{f', if {condition}' if condition else ''}: {claim.summary} "
+                f"{part.component} {version.release}{where} at the end of the plan{f', if {condition}' if condition else ''}: {claim.summary} "
                 f"({', '.join(claim.detail['cve'])})",
                 cites([claim]),
             )
@@ -233,7 +250,7 @@ def _weak(journey: Journey, cites: Cites) -> Iterator[Finding]:
     for judgement in journey.pairs.all(journey.end):
         if judgement.grade == "declared" and judgement.relied_on and set(judgement.keys) <= set(journey.end):
             better = _better(journey, judgement)
-            text = f"{judgement.one} with {judgement.other}, at the end of the plan, is declared, not tested{better}."
+            text = f"{_pair(judgement)}, at the end of the plan, is declared, not tested{better}."
             yield Finding("weaker-than-tested", "info", text, cites(judgement.verdict.claims[:3]))
 
 
@@ -251,12 +268,15 @@ def _better(journey: Journey, judgement: Judgement) -> str:
 
 
 def _cautions(journey: Journey, versions: Mapping[str, Version], cites: Cites) -> Iterator[Finding]:
-    seen: set[str] = set()
+    pairs: dict[str, list[str]] = {}
+    first: dict[str, Caution] = {}
     for judgement in journey.pairs.all(versions):
         for caution in judgement.verdict.cautions:
-            if caution.claim.id not in seen:
-                seen.add(caution.claim.id)
-                yield Finding("caution", "info", f"{judgement.one} with {judgement.other}, {caution}", cites([caution.claim]))
+            first.setdefault(caution.claim.id, caution)
+            if _pair(judgement) not in pairs.setdefault(caution.claim.id, []):
+                pairs[caution.claim.id].append(_pair(judgement))
+    for identity, caution in first.items():
+        yield Finding("caution", "info", f"{'; '.join(pairs[identity])}, {caution}", cites([caution.claim]))
 
 
 def _gaps(journey: Journey) -> Iterator[Finding]:

@@ -120,6 +120,8 @@ class Action:
     """Only if this is so; empty: always."""
     command: str | None = None
     claims: tuple[str, ...] = ()
+    phase: Literal["", "before", "drain", "change", "check", "return", "after"] = ""
+    """For what is done in a step: once before its first node, on each node in turn (drain, change, check, return), once after its last node."""
 
 
 @dataclass(frozen=True)
@@ -301,7 +303,7 @@ class Plan:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-OPTIONAL_FIELDS = frozenset(("condition", "command", "question", "id", "accepted", "accepted_by", "allocation", "layers"))
+OPTIONAL_FIELDS = frozenset(("condition", "command", "question", "id", "accepted", "accepted_by", "allocation", "layers", "phase"))
 """Fields that are left out where they are empty, but for those of steps, findings and layers."""
 
 

@@ -13,6 +13,7 @@ from planner.acceptance import Acceptances
 from planner.cites import Cites
 from planner.compiling import Compiled, compile_problem
 from planner.conflict import explain_conflict
+from planner.elsewhere import elsewhere
 from planner.errors import GoalError
 from planner.findings import by_severity, findings
 from planner.goal import Goal, make_goal
@@ -22,8 +23,9 @@ from planner.pairs import Pairs
 from planner.parts import Part
 from planner.plan import Change, Cost, Drains, GoalEntry, Hold, Kind, Knowledge, PairEntry, Plan, Reason, Step
 from planner.preparing import preparations
-from planner.procedures import actions, fill, floors, procedure, requirements
+from planner.procedures import Doing
 from planner.reasons import reasons
+from planner.requirements import floors, requirements
 from planner.situation import Situation, resolve
 from planner.solver import Solution, solve
 from planner.state import ClusterState
@@ -232,14 +234,13 @@ class _Writer:
         main = stage.main
         touched = self.journey.touched(stage)
         hops = [self.journey.hop(move) for move in stage.moves]
-        fitting = [procedure(self.journey, move) for move in stage.moves]
+        doing = Doing(self.journey, stage, self.cites)
         why = reasons(self.journey, position, names, self.cites)
         requires = requirements(self.journey, stage, self.cites, self.asked)
         judged = [claim for judgement in touched for claim in judgement.verdict.claims]
         ruled = [claim for found in hops for claim in found.claims]
-        verify = [item for move, entry in zip(stage.moves, fitting, strict=True) for item in actions(entry.get("verify", ()), move, stage.after, "after")]
         closing = way_back(self.journey, position, names)
-        ways_back = [fill(entry["rollback"], move, stage.after) for move, entry in zip(stage.moves, fitting, strict=True) if entry.get("rollback")]
+        ways_back = doing.rollbacks
         if ways_back and closing:
             ways_back.append(closing)
         deepest = floors(self.journey, stage, self.cites)
@@ -255,9 +256,9 @@ class _Writer:
             drains=self.drains(stage),
             why=why,
             requires=tuple(requires),
-            reversible=not one_way and all(entry.get("reversible", True) for entry in fitting) and not any(final for _, final in deepest),
+            reversible=not one_way and doing.reversible and not any(final for _, final in deepest),
             rollback=" ".join([*(f"No way back: {text}" for text in one_way), *ways_back, *(text for text, _ in deepest)]),
-            verify=tuple(dict.fromkeys(verify)),
+            verify=doing.checks,
             grade=self.journey.worst(stage.after),  # type: ignore[arg-type]  # one of ORDER
             pairs=tuple(self.entry(judgement) for judgement in touched if judgement.relied_on),
             conditions=tuple(
@@ -308,6 +309,8 @@ class _Writer:
         unsafe = judgement.grade in ("unknown", "broken")
         name = f"{judgement.grade}:{one}:{other}" if unsafe else ""
         question = judgement.verdict.question
+        if judgement.grade == "unknown" and (listed := elsewhere(self.situation, judgement)):
+            question = f"{question} {listed}"
         if judgement.grade == "broken":
             question = f"The cluster breaks this already: {judgement.verdict.claims[0].summary} Can it be lived with until it is mended?"
         return PairEntry(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compat.verdicts import ORDER
-from planner.journey import Journey, MoveOf
+from planner.journey import Journey
 from planner.parts import Part
 from planner.plan import Action, Reason, Step
 from planner.procedures import actions
@@ -85,9 +85,7 @@ def _conditions(journey: Journey, pool: Pool, name: str) -> Step:
 def _templates(journey: Journey, pool: Pool, waiting: Mapping[str, int], key: str, when: str) -> Iterator[Action]:
     """What the knowledge base says about conditions that it knows."""
     matrix = journey.pairs.situation.matrix
-    control = journey.pairs.situation.control
-    move = MoveOf(Part(control.component, pool.name, control.version), control.version, control.version)
     for condition in waiting:
         subject = next((item for item in matrix.subjects.values() if item.role == "condition" and condition in (item.id, *item.aliases)), None)
         for procedure in subject.component.get("procedures", ())[:1] if subject else ():
-            yield from actions(procedure.get(key, ()), move, journey.start, when)
+            yield from actions(procedure.get(key, ()), {"pool": pool.name}, when)

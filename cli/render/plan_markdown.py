@@ -157,7 +157,7 @@ def _step(plan: Plan, step: Step, sources: Sources) -> list[str]:
     for title, wanted in (
         ("Before", [action for action in before if not action.condition]),
         ("Before, if it applies", [action for action in before if action.condition]),
-        ("Do", [action for action in step.requires if action.when == "during"]),
+        *_doing(step),
         ("Verify", list(step.verify)),
     ):
         if wanted:
@@ -171,6 +171,19 @@ def _step(plan: Plan, step: Step, sources: Sources) -> list[str]:
     if rest:
         lines.append(f"- further: {'; '.join(f'{escape(plan.claims[claim].summary)} {_marks(sources, [claim])}' for claim in rest)}")
     return [*lines, ""]
+
+
+def _doing(step: Step) -> Iterable[tuple[str, list[Action]]]:
+    """What is done, in one list; in three where people empty the nodes one after the other."""
+    doing = [action for action in step.requires if action.when == "during"]
+    if not any(action.phase in ("drain", "return") for action in doing):
+        return [("Do", doing)]
+    node = f"Then on each node of pool {step.pool}, one after the other" if step.pool else "Then on each node, one after the other"
+    return [
+        ("Do once, before the first node", [action for action in doing if action.phase == "before"]),
+        (escape(node), [action for action in doing if action.phase in ("drain", "change", "check", "return")]),
+        ("Do once, after the last node", [action for action in doing if action.phase == "after"]),
+    ]
 
 
 def _relation(relation: str, step: str | None) -> str:
