@@ -15,7 +15,7 @@ help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## */\t/' | expand -t 12
 
 plan: $(venv)/run.stamp ## Plan an upgrade: FROM=1.33 TO=1.37 ARGS="..."
-	@$(bin)/compat plan --from $(FROM) --to $(TO) $(ARGS)
+	@$(bin)/compat plan --from $(FROM) --to $(TO) $(ARGS) || { code=$$?; case $$code in 10|20|30) echo "compat ended with exit code $$code, see docs/exit-codes.md" >&2;; *) exit $$code;; esac; }
 
 test: $(venv)/test.stamp lint types ## Lint, check types and run the tests
 	$(bin)/pytest -q

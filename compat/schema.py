@@ -288,6 +288,8 @@ class Component(Entry):
     """Whether moving it empties the node."""
     comes_with_node: list[dict[str, ScopeValue]] = Field(default_factory=list)
     """Where it comes with the node (an image, a distribution) and moves only with the node agent: any of these scopes."""
+    runs_beside: list[str] = Field(default_factory=list)
+    """For a node agent: one of these is beside it; where a pool names none, the first is there in an unknown version."""
     needed_in: dict[str, ScopeValue] = Field(default_factory=dict)
     """Nodes of which this holds cannot do without it: where it is not given it is there in an unknown version."""
     moves_with: str = ""
@@ -339,6 +341,8 @@ class ScopeWord(Entry):
     """Known values; empty: any."""
     default: str | None = None
     """Value of a question that leaves the word open; without one the word stays open."""
+    implies: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """Value -> words that it settles where nobody says otherwise: an operating system and its control groups."""
     wider: dict[str, str] = Field(default_factory=dict)
     """Value -> the wider value that contains it (rhel-9.4 -> rhel-9)."""
 

@@ -62,6 +62,11 @@ class ScopeWords:
         entry = self._words.get(word, {})
         return list(dict.fromkeys([*(entry.get("values") or ()), *entry.get("wider", {}), *entry.get("wider", {}).values()]))
 
+    def implied(self, word: str, value: str) -> dict[str, str]:
+        """Words that a value settles where nobody says otherwise."""
+        entries = self._words.get(word, {}).get("implies", {})
+        return next((dict(entries[wide]) for wide in self._widening(word, value) if wide in entries), {})
+
     def is_known(self, word: str, value: str) -> bool:
         """Whether the vocabulary names a value, or something wider that contains it."""
         known = set(self.known(word))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from compat import Claim, Version
 from compat.versions import parse
+from planner.aspects import api_claims
 from planner.situation import Situation
 
 __all__ = ["gone", "has_part", "off_by_default", "replacement"]
@@ -21,14 +22,15 @@ def gone(situation: Situation, component: str, after: Version | None, until: Ver
         found: dict[str, Claim] = {}
         group, _, rest = text.partition("/")
         version, _, kind = rest.partition("/")
-        for claim in matrix.about(component, "api"):
-            if claim.detail.get("group") != group or claim.detail.get("version") != version or (kind and kind not in claim.detail.get("kinds", ())):
-                continue
-            if after is None and not kind:
+        claims = api_claims(matrix, component, group, version, kind)
+        lineage = matrix.lineage(component)
+        gone_whole = all(claim.detail.get("removed") and parse(str(claim.detail["removed"]), lineage) <= until for claim in claims)
+        for claim in claims:
+            if after is None and not kind and not gone_whole:
                 continue  # which of the kinds of that version is in use nobody said, and those that are gone cannot be
             removed = claim.detail.get("removed")
             newest = str(removed) not in found or claim.known_from > found[str(removed)].known_from
-            if removed and newest and (at := parse(str(removed), matrix.lineage(component))) <= until and (after is None or at > after):
+            if removed and newest and (at := parse(str(removed), lineage)) <= until and (after is None or at > after):
                 found[str(removed)] = claim
         yield from ((text, removed, claim) for removed, claim in found.items())
 

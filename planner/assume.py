@@ -11,8 +11,9 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from compat import Matrix, Release, Version
+from compat import Matrix, Release, Subject, Version
 from compat.errors import InputError
+from compat.scope import Fit
 from planner.state import ClusterState, ComponentState, Pool
 
 __all__ = ["MODES", "assumed_state", "with_components"]
@@ -48,7 +49,7 @@ def assumed_state(matrix: Matrix, start: str, given: Mapping[str, str], *, mode:
     if version.parts < 3:
         assumed.append(f"{control}: {version.text} is taken as {version.release}, its newest known patch")
     if mode != "none":
-        _fill(matrix, version, mode, components, pool, assumed)
+        _fill(matrix, version, mode, components, pool, assumed, provider)
         if provider is not None:
             _fill_provider(matrix, version, provider, components, assumed)
     state = ClusterState(
@@ -106,7 +107,13 @@ def _place(matrix: Matrix, name: str, text: str, components: dict[str, str], poo
             pool.update(component.get("implies", {}))
 
 
-def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str], pool: dict[str, Any], assumed: list[str]) -> None:
+def _fits(matrix: Matrix, subject: Subject, provider: str | None) -> bool:
+    """Whether a component can be in a cluster of that provider."""
+    wanted = {word: (value,) if isinstance(value, str) else tuple(value) for word, value in (subject.component.get("present_in") or {}).items()}
+    return provider is None or matrix.words.fit(wanted, {"provider": (provider,)}).fit is not Fit.NO
+
+
+def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str], pool: dict[str, Any], assumed: list[str], provider: str | None) -> None:
     control = next(subject.id for subject in matrix.subjects.values() if subject.role == "control-plane")
     then = matrix.on(_era(matrix, control, version)) if mode == "era" else matrix
     line = f"{version.line[0]}.{version.line[1]}"
@@ -117,7 +124,7 @@ def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str
     for subject in sorted(then.subjects.values(), key=lambda item: (item.component.get("assume_with") != control, item.id)):
         partner = str(subject.component.get("assume_with", ""))
         pool_field = str(subject.component.get("pool_field", ""))
-        if not partner or subject.id in components or pool_field in pool:
+        if not partner or subject.id in components or pool_field in pool or not _fits(matrix, subject, provider):
             continue
         beside = line if partner == control else components.get(partner)
         if not beside or beside == "absent":
@@ -140,7 +147,7 @@ def _fill(matrix: Matrix, version: Version, mode: str, components: dict[str, str
                 assumed.append(f"{subject.id}: nothing assumed, since no release is known to fit {partner} {beside}")
             continue
         if pool_field:
-            pool[pool_field] = release.text
+            pool[pool_field] = f"{subject.id} {release.text}" if pool_field == "runtime" else release.text
         else:
             components[subject.id] = release.text
         if subject.component.get("managed_by"):

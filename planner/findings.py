@@ -310,6 +310,10 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
         if not part.values and not situation.matrix.is_released(part.component, part.version):
             what = f"{part.key.replace('@', ' of pool ')} {part.version.release} is no release that is known; it is judged by the ranges that contain it."
             yield Finding("release-unknown", "warning", what)
+    for pool in situation.state.pools:
+        for word, value in situation.matrix.words.implied("os", pool.os).items() if pool.os else ():
+            if getattr(pool, word, None) is None:
+                yield Finding("assumed", "info", f"Assumed: {word} {value} on pool {pool.name}, as is usual with {pool.os}.")
     for gap in situation.gaps:
         yield Finding("not-considered", "info", f"Not considered, {gap}.")
     known = {part.component for part in situation.parts} | situation.absent | {name for name, _ in situation.unversioned}

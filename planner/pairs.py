@@ -148,7 +148,7 @@ class Pairs:
         if cached not in self._alone:
             part = self.situation.by_key[key]
             if part.api or part.allocates or is_unsaid(version):
-                return self._alone.setdefault(cached, [])
+                return self._alone.setdefault(cached, list(self._unsaid_driver(part)) if is_unsaid(version) else [])
             versions = part.standing(version)
             self._alone[cached] = [
                 *self._beside_itself(part, version),
@@ -211,6 +211,8 @@ class Pairs:
             if not (self.situation.runs_on(part.component, pool) and self.situation.runs_on(name, part.pool)):
                 continue
             other = Part(name, pool, version)
+            if self._in_one_image(other, part):
+                continue
             if any(
                 self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope)
                 for scope in self._scopes(name, other, part.component, part)
@@ -222,6 +224,14 @@ class Pairs:
                 )
                 against = violated(verdict, part.component, version, None)
                 yield Judgement(f"{name} ?", f"{part.component} {version.release}", (other.key, part.key), verdict, True, against)
+
+    def _unsaid_driver(self, part: Part) -> Iterator[Judgement]:
+        """A driver that comes with the nodes in a version that nobody says, beside GPUs that it may not drive."""
+        if self.situation.role(part.component) == "driver" and self.situation.pools[part.pool].has_gpus:
+            question = (
+                f"Which {part.component} comes with the nodes of pool {part.pool} is not said anywhere. Does it drive their GPUs? Look it up at the provider."
+            )
+            yield Judgement(f"{part.component} ?", f"the GPUs of pool {part.pool}", (part.key, "gpus"), Verdict("unknown", question=question), relied_on=True)
 
     def _whatever(self, name: str, part: Part, version: Version) -> Verdict | None:
         """The verdict if a partner in an unknown version would be broken beside a part whichever of its releases it is."""

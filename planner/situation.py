@@ -179,6 +179,8 @@ class Situation:
         ):
             if value:
                 scope[word] = (words.check(word, value)[1],)
+        for word, value in words.implied("os", pool.os).items() if pool.os else ():
+            scope.setdefault(word, (value,))
         if pool.kernel:
             scope["kernel"] = (".".join(pool.kernel.split(".")[:2]),)
         if pool.driver:
@@ -295,6 +297,8 @@ def _pool_parts(matrix: Matrix, agent: str, pool: Pool, index: int, gaps: list[s
         if matrix.subjects[name].role != "runtime":
             raise InputError(f"{where}.runtime: {name} is no container runtime")
         yield _part(matrix, name, pool.name, [match["version"]], f"{where}.runtime")
+    elif beside := matrix.subjects[agent].component.get("runs_beside"):
+        unversioned.append((str(beside[0]), pool.name))
     else:
         gaps.append(f"pool {pool.name}: the container runtime is not given")
     if pool.driver:

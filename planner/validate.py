@@ -247,6 +247,8 @@ class _Replay:
                         way = f" [{self.situation.changing[pool].key} {self.allocation(pool)}]" if apart and pool in self.situation.changing else ""
                         found[self.named(one, other) + way, f"{other.key} {self.versions[other.key].release}"] = grade
         for one in parts:
+            if is_unsaid(self.versions[one.key]) and self.situation.role(one.component) == "driver" and self.situation.pools[one.pool].has_gpus:
+                found[f"{one.key} {self.versions[one.key].release}", "gpus ?"] = "unknown"
             for name, grade in self.lone(one) if not (one.values or is_unsaid(self.versions[one.key])) else ():
                 found[f"{one.key} {self.versions[one.key].release}", f"{name} ?"] = grade
         return found
@@ -308,6 +310,7 @@ class _Replay:
             meets = not (pool and part.pool) or pool == part.pool
             places = [self.situation.scope(pool)] if pool else scopes
             meets = meets and self.situation.runs_on(part.component, pool) and self.situation.runs_on(name, part.pool)
+            meets = meets and not self.one_image(Part(name, pool, self.begun[part.key]), part)
             if meets and any(self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope) for scope in places):
                 releases = self.matrix.releases(name, stable_only=True)
                 grades_of = (
