@@ -31,9 +31,12 @@ def line(version: str) -> tuple[int, int]:
 
 
 def test_the_main_job(real: Matrix) -> None:
-    """1.33 to 1.37, ending with GPU Operator 26.7: NVIDIA lists 1.37 for it since 2026-09-04."""
+    """1.33 to 1.37, ending with GPU Operator 26.7: NVIDIA lists 1.37 for it since 2026-09-04; containerd's table does not reach 1.37 yet."""
     found = make(real)
-    assert found.exit_code == 0
+    assert found.exit_code == 30
+    (hold,) = found.holds
+    assert hold.before == found.steps[-1].id
+    assert [pair.id.partition("@")[0] for pair in hold.pairs] == ["unknown:containerd"]
     assert found.optimal
     assert line(found.end["kubernetes"]) == (1, 37)
     assert line(found.end["kubelet@gpu"]) == (1, 37)
@@ -68,7 +71,7 @@ def test_the_operator_goes_from_major_to_major_where_both_neighbours_are_tested(
 def test_kubelet_skew_saves_drains(real: Matrix) -> None:
     """Kubelets may be three minors behind: 1.33 -> 1.36 -> 1.37 drains twice, and once is enough if they may end on 1.36."""
     target, supported = make(real), make(real, nodes="supported")
-    assert [(line(s.from_), line(s.to)) for s in target.steps if s.component == "kubelet"] == [((1, 33), (1, 36)), ((1, 36), (1, 37))]
+    assert [(line(s.from_), line(s.to)) for s in target.steps if s.component == "kubelet" and s.kind != "hold"] == [((1, 33), (1, 36)), ((1, 36), (1, 37))]
     assert target.cost.gpu_nodes_drained == 2
     kubelets = [s for s in supported.steps if s.component == "kubelet"]
     assert len(kubelets) == 1
@@ -89,11 +92,11 @@ def test_before_nvidia_listed_1_37_the_plan_holds(real: Matrix) -> None:
     """On 2026-08-25 the 26.7.0 page ended at 1.36, so that nothing said that the operator works with 1.37."""
     found = make(real.on(date(2026, 8, 25)))
     assert found.exit_code == 30
-    (hold,) = found.holds
+    hold = found.holds[0]
     step = next(step for step in found.steps if step.id == hold.before)
     assert (step.component, line(step.to)) == ("kubernetes", (1, 37))
     assert any(pair.a.startswith("gpu-operator") or pair.b.startswith("gpu-operator") for pair in hold.pairs)
-    accepted = make(real.on(date(2026, 8, 25)), accept=[pair.id for pair in hold.pairs])
+    accepted = make(real.on(date(2026, 8, 25)), accept=[pair.id for pair in found.open_pairs])
     assert accepted.exit_code == 10
 
 

@@ -188,22 +188,22 @@ def test_pools_without_gpus_have_nothing_to_do_with_the_gpu_stack(real: Matrix) 
 )
 def test_drivers_that_do_not_drive_the_gpu(real: Matrix, product: str, driver: str, grade: str) -> None:
     """NVIDIA's architecture matrix: R580 is the last branch for Volta, R570 the first for Blackwell."""
-    pool = f"{{name: a, kubelet: 1.33.5, driver: {driver}, driver_managed_by: host, gpu: {{product: {product}, per_node: 8}}}}"
+    pool = f"{{name: a, kubelet: 1.33.5, driver: {driver}, driver_managed_by: host, runtime: containerd 2.1.5, gpu: {{product: {product}, per_node: 8}}}}"
     assert check(real, f"kubernetes: 1.33.5\npools: [{pool}]") == grade
 
 
 def test_cgroup_v1_hosts_stop_at_1_35(real: Matrix) -> None:
     """kubernetes pull request 134298: from 1.35 on the kubelet does not start there by default."""
-    found = make(real, "kubernetes: 1.34.8\npools: [{name: a, kubelet: 1.34.8, os: rocky-8.6, cgroup: v1}]", "1.35")
+    found = make(real, "kubernetes: 1.34.8\npools: [{name: a, kubelet: 1.34.8, os: rocky-8.6, runtime: containerd 2.1.5}]", "1.35")
     assert found.exit_code == 20
     assert found.conflict is not None
     assert "kubelet-1.35-needs-cgroup-v2" in found.conflict.claims
-    assert make(real, "kubernetes: 1.34.8\npools: [{name: a, kubelet: 1.34.8, cgroup: v2}]", "1.35").exit_code == 0
+    assert make(real, "kubernetes: 1.34.8\npools: [{name: a, kubelet: 1.34.8, cgroup: v2, runtime: containerd 2.1.5}]", "1.35").exit_code == 0
 
 
 def test_a_third_component_decides(real: Matrix) -> None:
     """GPU Operator 26.3's page asks for driver 580 beside DRA driver 0.4; the project's own prerequisites ask for 565."""
-    pool = "{name: a, kubelet: 1.34.5, driver: 570.211.01, driver_managed_by: host, allocation: dra}"
+    pool = "{name: a, kubelet: 1.34.5, driver: 570.211.01, driver_managed_by: host, runtime: containerd 2.1.5, allocation: dra}"
     with_operator = f"kubernetes: 1.34.5\ncomponents: {{dra-driver: 0.4.1, gpu-operator: 26.3.3}}\npools: [{pool}]"
     assert check(real, with_operator) == "broken"
     assert check(real, with_operator.replace("gpu-operator: 26.3.3", "gpu-operator: absent")) == "declared"
