@@ -10,7 +10,9 @@ from compat.ranges import for_people
 from compat.scope import Fit, describe
 from compat.verdicts import Caution
 from planner.apis import gone, has_part, off_by_default, replacement
+from planner.aspects import api_claims
 from planner.cites import Cites
+from planner.gates import locked_gates
 from planner.goal import Goal
 from planner.images import is_unsaid
 from planner.journey import Journey
@@ -34,6 +36,7 @@ def findings(journey: Journey, goal: Goal, cites: Cites) -> tuple[Finding, ...]:
         *_removed_apis(journey, goal, cites),
         *_unserved_apis(journey, {"now": journey.start, "at the end of the plan": journey.end}, cites),
         *_life(journey, {"now": journey.start, "at the end of the plan": journey.end}, cites),
+        *locked_gates(journey, [journey.start, *(stage.after for stage in journey.stages)], cites),
         *_advisories(journey, cites),
         *_target(journey, goal),
         *_weak(journey, cites),
@@ -59,6 +62,7 @@ def standing(journey: Journey, versions: Mapping[str, Version], cites: Cites) ->
         *_gone_apis(journey, versions, cites),
         *_unserved_apis(journey, {label: versions}, cites),
         *_life(journey, {label: versions}, cites),
+        *locked_gates(journey, [versions], cites),
         *_cautions(journey, versions, cites),
         *_gaps(journey),
         *layer_findings(journey, cites),
@@ -314,6 +318,11 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
         for word, value in situation.matrix.words.implied("os", pool.os).items() if pool.os else ():
             if getattr(pool, word, None) is None:
                 yield Finding("assumed", "info", f"Assumed: {word} {value} on pool {pool.name}, as is usual with {pool.os}.")
+    for text in situation.state.apis:
+        group, _, rest = text.partition("/")
+        version, _, kind = rest.partition("/")
+        if not any(api_claims(situation.matrix, part.component, group, version, kind) for part in situation.parts if not part.pool):
+            yield Finding("word-unknown", "warning", f"Nothing is known of the API {text}, so that nobody looks after it on the way.")
     for gap in situation.gaps:
         yield Finding("not-considered", "info", f"Not considered, {gap}.")
     known = {part.component for part in situation.parts} | situation.absent | {name for name, _ in situation.unversioned}

@@ -231,7 +231,7 @@ class Pairs:
             question = (
                 f"Which {part.component} comes with the nodes of pool {part.pool} is not said anywhere. Does it drive their GPUs? Look it up at the provider."
             )
-            yield Judgement(f"{part.component} ?", f"the GPUs of pool {part.pool}", (part.key, "gpus"), Verdict("unknown", question=question), relied_on=True)
+            yield Judgement(f"{part.component} ?", f"gpus {part.pool}", (part.key, "gpus"), Verdict("unknown", question=question), relied_on=True)
 
     def _whatever(self, name: str, part: Part, version: Version) -> Verdict | None:
         """The verdict if a partner in an unknown version would be broken beside a part whichever of its releases it is."""

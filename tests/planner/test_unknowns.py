@@ -303,3 +303,45 @@ def test_dra_without_its_driver(small_copy: Path) -> None:
     assert check_state(matrix, ClusterState.parse(state.format("")), {}).grade == "unknown"
     assert [pair.a for hold in make(matrix, state.format(""), "1.3").holds for pair in hold.pairs if "dra" in pair.a] == ["dra ?"]
     assert check_state(matrix, ClusterState.parse(state.replace("allocation: dra", "allocation: device-plugin").format("")), {}).grade != "unknown"
+
+
+@pytest.mark.parametrize(("gate", "to", "bites"), [("false", "1.35", True), ("true", "1.35", False), ("false", "1.34", False)])
+def test_a_gate_that_is_locked(real: Matrix, gate: str, to: str, bites: bool) -> None:
+    """versioned_feature_list.yaml: JobManagedBy is stable and locked on from 1.35; before that it may be switched off."""
+    state = f"kubernetes: 1.33.5\nfeatures: {{JobManagedBy: {gate}}}\npools: []"
+    found = [finding.text for finding in make(real, state, to).findings if finding.id == "locked-gate"]
+    assert bool(found) == bites
+    assert all("kubernetes 1.35" in text and "JobManagedBy=false" in text for text in found)
+    assert check(real, state.replace("1.33.5", f"{to}.1")) == ("broken" if bites else "tested")
+
+
+def test_dra_with_its_gate_off(real: Matrix) -> None:
+    """With the core gate off nothing serves claims, whichever driver is there."""
+    pool = "{name: a, kubelet: 1.34.5, runtime: containerd 2.1.5, driver: 580.105.08, driver_managed_by: host, allocation: dra}"
+    state = f"kubernetes: 1.34.5\ncomponents: {{dra-driver: 0.4.1}}\npools: [{pool}]\n"
+    assert check(real, state + "features: {DynamicResourceAllocation: false}") == "broken"
+    assert check(real, state + "features: {DynamicResourceAllocation: true}") == "declared"
+
+
+def test_apis_that_nobody_knows_and_that_are_wholly_gone(real: Matrix, small: Matrix) -> None:
+    """A group and version of which all kinds are gone cannot be in use; one of which nothing is known is said to be."""
+    assert check(real, "kubernetes: 1.33.5\napis: [flowcontrol.apiserver.k8s.io/v1beta3]\npools: []") == "broken"
+    found = make(small, "kubernetes: 1.1.0\napis: [lake.example/v9/Carp]\npools: []", "1.2")
+    assert any("Nothing is known of the API lake.example/v9/Carp" in finding.text for finding in found.findings)
+
+
+def test_systems_that_come_with_cgroup_v1(real: Matrix) -> None:
+    """kubernetes.io names RHEL 9 as the first with v2: on RHEL 8 a kubelet of 1.35 does not start, unless the state says that v2 is on."""
+    pool = "{{name: a, kubelet: 1.34.8, os: rhel-8.10, runtime: containerd 2.1.5{}}}"
+    state = "kubernetes: 1.34.8\npools: [{}]"
+    assert make(real, state.format(pool.format("")), "1.35").exit_code == 20
+    assert make(real, state.format(pool.format(", cgroup: v2")), "1.35").exit_code != 20
+
+
+def test_a_driver_of_an_image_beside_gpus(real: Matrix) -> None:
+    """Which driver the image brings is not known, so neither is whether it drives the GPUs: that is asked."""
+    pool = "{name: a, kubelet: 1.34.5, provisioning: managed, runtime: containerd 2.1.5, driver: 580.126.20, driver_managed_by: provider, gpu: {product: Tesla-V100-SXM2-16GB, per_node: 8}}"
+    found = make(real, f"kubernetes: 1.34.5\nprovider: gke\npools: [{pool}]", "1.35")
+    asked = [pair for hold in found.holds for pair in hold.pairs if pair.a == "nvidia-driver ?"]
+    assert asked
+    assert "Does it drive their GPUs?" in asked[0].question
