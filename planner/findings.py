@@ -287,6 +287,11 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
     situation = journey.pairs.situation
     for text in situation.state.assumed:
         yield Finding("assumed", "info", f"Assumed: {text}.")
+    for part in situation.parts:
+        for name in sorted(situation.absent & set(situation.matrix.reliances(part.component))):
+            if any(situation.matrix.relies(part.component, name, scope) for scope in situation.places(part)):
+                what = f"{part.component} {part.version.release} relies on {name}, which is said to be absent."
+                yield Finding("missing-component", "error", what)
     for name, pools in situation.needed.items():
         if name in situation.absent:
             listed = ", ".join(pools)

@@ -18,7 +18,7 @@ from compat.versions import parse
 from planner.parts import Part
 from planner.situation import Situation
 
-__all__ = ["UNSAID", "agent_of", "comes_with_node", "is_unsaid", "shipped"]
+__all__ = ["UNSAID", "agent_of", "comes_with_node", "in_one_image", "is_unsaid", "shipped"]
 
 UNSAID = Version(text="?", key=PackagingVersion("999999!0"), release="?", parts=3)
 """The version that a node image carries, where nobody says which."""
@@ -78,3 +78,10 @@ def _newest(situation: Situation, component: str, claim: Claim) -> Version | Non
         return parse(claim.object_versions.removeprefix("=="), situation.matrix.lineage(component))
     except InputError:
         return None
+
+
+def in_one_image(situation: Situation, one: Part, other: Part) -> bool:
+    """Whether the provider ships two parts together: then that they fit is its business, and only a known conflict counts."""
+    brought = [comes_with_node(situation, part) for part in (one, other)]
+    ships = [own or situation.role(part.component) == "node-agent" for own, part in zip(brought, (one, other), strict=True)]
+    return bool(one.pool) and one.pool == other.pool and all(ships) and any(brought)

@@ -6,7 +6,7 @@ the validator keeps a table of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,9 +15,9 @@ from compat.ranges import parse_range
 from compat.scope import Scope
 from compat.verdicts import ORDER, can_break
 from planner.aspects import not_served
-from planner.bans import HERE, bans_on
-from planner.images import agent_of, comes_with_node, is_unsaid
+from planner.images import agent_of, in_one_image, is_unsaid
 from planner.judgements import Judgement, merged, violated
+from planner.lone import Lone
 from planner.operands import Operands
 from planner.parts import Part
 from planner.situation import Situation
@@ -44,6 +44,7 @@ class Pairs:
         self.situation = situation
         self.matrix = situation.matrix
         self._operands = Operands(situation)
+        self._lone = Lone(self)
         self._can_break: dict[tuple[object, ...], bool] = {}
         self._cache: dict[tuple[object, ...], Judgement | None] = {}
         self._thirds: dict[PairKey, dict[str, list[str]]] = {}
@@ -93,7 +94,7 @@ class Pairs:
                 if other.component in self.matrix.reliances(a) or b in self.matrix.reliances(a) or a in self.matrix.reliances(b):
                     return True
                 if any(
-                    self._breakable(a, b, self._scopes(a, one, b, other, place, value)) for value in self.situation.values_at(place or one.pool or other.pool)
+                    self._breakable(a, b, self.scopes(a, one, b, other, place, value)) for value in self.situation.values_at(place or one.pool or other.pool)
                 ):
                     return True
         return False
@@ -140,6 +141,10 @@ class Pairs:
         """Carrier -> operands that come with it, are not parts of their own and have something to do with other parts."""
         return self._operands.names(self.related)
 
+    def shipped(self, carrier: str, version: Version, operand: str) -> Version | None:
+        """Version of an operand that a release of its carrier ships by default."""
+        return self._operands.version(carrier, version, operand)
+
     # -- judging
 
     def alone(self, key: str, version: Version) -> list[Judgement]:
@@ -147,102 +152,8 @@ class Pairs:
         cached = (key, version.key)
         if cached not in self._alone:
             part = self.situation.by_key[key]
-            if part.api or part.allocates or is_unsaid(version):
-                return self._alone.setdefault(cached, list(self._unsaid_driver(part)) if is_unsaid(version) else [])
-            versions = part.standing(version)
-            self._alone[cached] = [
-                *self._beside_itself(part, version),
-                *self._barred(part, version),
-                *(item for each in versions for item in (*self._on_hardware(part, each), *self._at_provider(part, each), *self._beside_unknown(part, each))),
-            ]
+            self._alone[cached] = self._lone.judgements(part, version)
         return self._alone[cached]
-
-    def _beside_itself(self, part: Part, version: Version) -> Iterator[Judgement]:
-        """The oldest and the newest of a mix."""
-        versions = part.standing(version)
-        if len(versions) > 1 and self.matrix.between(part.component, part.component):
-            first, last = versions[0], versions[-1]
-            names = [f"{part.component} {one.release}" for one in (first, last)]
-            found = []
-            for scope in self.situation.places(part):
-                verdict = self.matrix.verdict((part.component, first), (part.component, last), {**scope, "topology": ("ha",)})
-                if verdict.grade == "broken":
-                    found.append(Judgement(names[0], names[1], (part.key, part.key), verdict, False, violated(verdict, part.component, first, last)))
-            if worst := merged(found):
-                yield worst
-
-    def _barred(self, part: Part, version: Version) -> Iterator[Judgement]:
-        for name, verdict in bans_on(self.situation, part, version, self._operands.version):
-            yield Judgement(name, HERE, (part.key, HERE), verdict, False, violated(verdict, part.component, version, None))
-
-    def _on_hardware(self, part: Part, version: Version) -> Iterator[Judgement]:
-        for hardware in self.situation.hardware:
-            found = []
-            for scope in self.situation.places(part) if self.matrix.between(part.component, hardware) else ():
-                verdict = self.matrix.verdict((part.component, version), (hardware, None), scope)
-                if verdict.grade != "broken":  # hardware need not be vouched for; what to bear in mind stays
-                    verdict = Verdict("unknown", cautions=verdict.cautions)
-                if verdict.grade == "broken" or verdict.cautions:
-                    where = "/".join(scope.get(self.situation.hardware[hardware], ("hardware",)))
-                    names = (f"{part.component} {version.release}", where)
-                    found.append(Judgement(*names, (part.key, hardware), verdict, False, violated(verdict, part.component, version, None)))
-            if worst := merged(found):
-                yield worst
-
-    def _at_provider(self, part: Part, version: Version) -> Iterator[Judgement]:
-        """What the provider has on offer."""
-        provider = self.situation.offering
-        if not provider or not self.related(provider, part.component):
-            return
-        found = []
-        for scope in self.situation.places(part):
-            verdict = self.matrix.verdict((provider, None), (part.component, version), scope, self.situation.context)
-            relied = self.matrix.relies(provider, part.component, scope)
-            if relied or verdict.grade == "broken":
-                names = (provider, f"{part.component} {version.release}")
-                found.append(Judgement(*names, (provider, part.key), verdict, relied, violated(verdict, provider, None, version)))
-        if worst := merged(found):
-            yield worst
-
-    def _beside_unknown(self, part: Part, version: Version) -> Iterator[Judgement]:
-        for name, pool in self.situation.unversioned:
-            if part.pool and pool and part.pool != pool:
-                continue
-            if not (self.situation.runs_on(part.component, pool) and self.situation.runs_on(name, part.pool)):
-                continue
-            other = Part(name, pool, version)
-            if self._in_one_image(other, part):
-                continue
-            if any(
-                self.matrix.relies(name, part.component, scope) or self.matrix.relies(part.component, name, scope)
-                for scope in self._scopes(name, other, part.component, part)
-            ):
-                field = self.matrix.subjects[name].component.get("pool_field")
-                place = f"components.{name}" if not field else f"pools[].{field} of pool {pool}" if pool else f"pools[].{field} (pools: [] if there are none)"
-                verdict = self._whatever(name, part, version) or Verdict(
-                    "unknown", question=f"The version of {name} is not known. Give it in the cluster state, {place}."
-                )
-                against = violated(verdict, part.component, version, None)
-                yield Judgement(f"{name} ?", f"{part.component} {version.release}", (other.key, part.key), verdict, True, against)
-
-    def _unsaid_driver(self, part: Part) -> Iterator[Judgement]:
-        """A driver that comes with the nodes in a version that nobody says, beside GPUs that it may not drive."""
-        if self.situation.role(part.component) == "driver" and self.situation.pools[part.pool].has_gpus:
-            question = (
-                f"Which {part.component} comes with the nodes of pool {part.pool} is not said anywhere. Does it drive their GPUs? Look it up at the provider."
-            )
-            yield Judgement(f"{part.component} ?", f"gpus {part.pool}", (part.key, "gpus"), Verdict("unknown", question=question), relied_on=True)
-
-    def _whatever(self, name: str, part: Part, version: Version) -> Verdict | None:
-        """The verdict if a partner in an unknown version would be broken beside a part whichever of its releases it is."""
-        newest: Verdict | None = None
-        for release in self.matrix.releases(name, stable_only=True):
-            for scope in self.situation.places(part):
-                verdict = self.matrix.verdict((name, release.version), (part.component, version), scope, self.situation.context)
-                if verdict.grade != "broken":
-                    return None
-                newest = newest or verdict
-        return newest
 
     def thirds(self, pair: PairKey) -> tuple[str, ...]:
         """Keys of further parts whose version, or way of allocating GPUs, decides whether a claim about the two holds."""
@@ -307,11 +218,11 @@ class Pairs:
 
     def _unsaid(self, one: Part, one_version: Version, other: Part, other_version: Version) -> Judgement | None:
         """A part beside one that comes with the node in a version that nobody says."""
-        if self._in_one_image(one, other):
+        if in_one_image(self.situation, one, other):
             return None
         carried = one if is_unsaid(one_version) else other
         agent = agent_of(self.situation, carried)
-        scopes = [scope for a in self._names(one, other) for b in self._names(other, one) for scope in self._scopes(a, one, b, other)]
+        scopes = [scope for a in self._names(one, other) for b in self._names(other, one) for scope in self.scopes(a, one, b, other)]
         if not any(
             self.matrix.relies(a, b, scope) or self.matrix.relies(b, a, scope)
             for a in self._names(one, other)
@@ -325,11 +236,6 @@ class Pairs:
         )
         shown = (f"{one.component} {one_version.release}", f"{other.component} {other_version.release}")
         return Judgement(*shown, (one.key, other.key), Verdict("unknown", question=question), relied_on=True)
-
-    def _in_one_image(self, one: Part, other: Part) -> bool:
-        """Whether the provider ships two parts together: then that they fit is its business, and only a known conflict counts."""
-        ships = [comes_with_node(self.situation, part) or self.situation.role(part.component) == "node-agent" for part in (one, other)]
-        return bool(one.pool) and one.pool == other.pool and all(ships) and any(comes_with_node(self.situation, part) for part in (one, other))
 
     def _serves(self, one: Part, one_version: Version, other: Part, other_version: Version) -> Judgement | None:
         """An API in use beside what serves it, or no longer does."""
@@ -345,7 +251,7 @@ class Pairs:
         self, one: Part, one_version: Version, other: Part, other_version: Version, context: Mapping[str, Version | None], place: str, value: str
     ) -> Judgement | None:
         judged: list[Judgement] = []
-        together = self._in_one_image(one, other)
+        together = in_one_image(self.situation, one, other)
         for a in self._names(one, other):
             a_version = self._version_as(one, one_version, a)
             for b in self._names(other, one):
@@ -353,7 +259,7 @@ class Pairs:
                 if a_version is None or b_version is None or not self.related(a, b):
                     continue
                 carried = a in self.operands.get(one.component, ()) or b in self.operands.get(other.component, ())
-                scopes = self._scopes(a, one, b, other, place, value)
+                scopes = self.scopes(a, one, b, other, place, value)
                 if carried and not self._breakable(a, b, scopes):
                     continue
                 for scope in scopes:
@@ -371,7 +277,7 @@ class Pairs:
     def _version_as(self, part: Part, version: Version, name: str) -> Version | None:
         return self._operands.version(part.component, version, name) if name in self.operands.get(part.component, ()) else version
 
-    def _scopes(self, a: str, one: Part, b: str, other: Part, place: str = "", value: str = "") -> list[Scope]:
+    def scopes(self, a: str, one: Part, b: str, other: Part, place: str = "", value: str = "") -> list[Scope]:
         """Scopes in which two components meet: pool by pool where they share nodes, else what holds for the cluster.
 
         Args:

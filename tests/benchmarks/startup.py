@@ -15,7 +15,7 @@ import time
 
 IMPORTS = "import typer, pydantic, networkx, packaging"
 COMMANDS = {
-    "compat plan --from 1.33 --to 1.37": ("plan", "--from", "1.33", "--to", "1.37"),
+    "compat plan --from 1.33 --to 1.37": ("plan", "--from", "1.33", "--to", "1.37", "--nodes-at", "supported"),
     "compat why gpu-operator=26.7.0 kubernetes=1.37": ("why", "gpu-operator=26.7.0", "kubernetes=1.37"),
     "compat --help": ("--help",),
 }

@@ -345,3 +345,10 @@ def test_a_driver_of_an_image_beside_gpus(real: Matrix) -> None:
     asked = [pair for hold in found.holds for pair in hold.pairs if pair.a == "nvidia-driver ?"]
     assert asked
     assert "Does it drive their GPUs?" in asked[0].question
+
+
+def test_what_a_component_relies_on_is_absent(real: Matrix) -> None:
+    """Kubeflow Trainer runs its jobs as JobSets."""
+    state = "kubernetes: 1.34.5\ncomponents: {kubeflow-trainer: 2.1.0, jobset: JOBSET}\npools: []\n"
+    assert check(real, state.replace("JOBSET", "absent")) == "broken"
+    assert check(real, state.replace("JOBSET", "0.10.1")) != "broken"
