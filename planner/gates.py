@@ -23,6 +23,8 @@ def locked_gates(journey: Journey, states: Iterable[Mapping[str, Version]], cite
         cites: what the findings cite.
     """
     situation = journey.pairs.situation
+    if not situation.state.features:
+        return
     seen: set[str] = set()
     for versions in states:
         for key, version in versions.items():
