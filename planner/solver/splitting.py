@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from planner.solver.problem import Problem
 
 __all__ = ["split"]
 
-_LIMIT = 6000
-"""Largest number of value combinations of a component before one of its variables joins the core."""
+_LIMIT = 600
+"""Largest number of value combinations of a component before a variable of it that moves alone joins the core."""
+_GROUP_LIMIT = 6000
+"""The same where all variables move as groups: one of them would bring its whole group along, and the core would grow by far more."""
 
 
 def split(problem: Problem) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
@@ -30,12 +32,16 @@ def split(problem: Problem) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
             if core & set(group.variables):
                 core.update(group.variables)
         parts = _components(near, core, count)
-        large = [part for part in parts if len(part) > 1 and problem.size(part) > _LIMIT]
+        large = [part for part in parts if len(part) > 1 and problem.size(part) > _limit(part, grouped)]
         if not large and (core or count <= 1):
             return tuple(sorted(core)), parts
         pool = [variable for part in (large or parts) for variable in part]
         # one of a large group would bring the whole group along, so those that move alone come first
         core.add(min(pool, key=lambda variable: (grouped.get(variable, 1) > 1, -len(near[variable] - core), variable)))
+
+
+def _limit(part: tuple[int, ...], grouped: Mapping[int, int]) -> int:
+    return _LIMIT if any(grouped.get(variable, 1) == 1 for variable in part) else _GROUP_LIMIT
 
 
 def _components(near: Sequence[set[int]], without: set[int], count: int) -> list[tuple[int, ...]]:
