@@ -284,7 +284,7 @@ def open_source(source: KnowledgeSource, overlays: Sequence[OverlayText] = ()) -
 
 def compile_in_memory(source: KnowledgeSource, overlays: Sequence[OverlayText] = ()) -> Store:
     """Compile a source without leaving a file."""
-    connection = sqlite3.connect(":memory:")
+    connection = sqlite3.connect(":memory:", check_same_thread=False)  # read only by then, and perhaps closed where the garbage is collected
     _fill(connection, source, overlays, combined_digest(source.digest, overlays))
     return Store(connection)
 
@@ -294,7 +294,7 @@ def _open(path: Path, digest: str) -> Store | None:
     try:
         if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
             return None
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
     except (OSError, sqlite3.Error):
         return None
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from compat import Matrix
 from compat import knowledge as knowledge_module
 from compat.errors import KnowledgeError, StoreError
 from compat.store import content_digest, open_store
-from tests.conftest import DAY
+from tests.conftest import DAY, SMALL
 
 
 @pytest.fixture
@@ -152,3 +154,19 @@ def test_any_folder_name_will_do(small_copy: Path, tmp_path: Path, monkeypatch: 
         open_store(small_copy).close()
     assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == [name]
     assert len(stores(tmp_path / name)) == 1
+
+
+def test_a_store_may_be_forgotten_in_any_thread() -> None:
+    """The garbage collector closes it wherever it happens to run; that must neither fail nor be heard of."""
+    held = [open_store(SMALL)]
+    faults: list[object] = []
+    before = sys.unraisablehook
+    sys.unraisablehook = faults.append
+    try:
+        thread = threading.Thread(target=held.clear)
+        thread.start()
+        thread.join()
+        gc.collect()
+    finally:
+        sys.unraisablehook = before
+    assert faults == []
