@@ -292,10 +292,12 @@ def _gaps(journey: Journey) -> Iterator[Finding]:
             if any(situation.matrix.relies(part.component, name, scope) for scope in situation.places(part)):
                 what = f"{part.component} {part.version.release} relies on {name}, which is said to be absent."
                 yield Finding("missing-component", "error", what)
+    for place, servers in situation.unserved.items():
+        what = f"pool {place} allocates its GPUs in a way that {' or '.join(servers)} serves, which is said to be absent: nobody hands them out."
+        yield Finding("missing-component", "error", what)
     for name, pools in situation.needed.items():
-        if name in situation.absent:
-            listed = ", ".join(pools)
-            what = f"{name} is said to be absent, and pool {listed} cannot do without it as it is: what it serves there works for nobody."
+        if name in situation.absent and not set(pools) <= set(situation.unserved):
+            what = f"{name} is said to be absent, and pool {', '.join(pools)} cannot do without it as it is."
             yield Finding("missing-component", "error", what)
     for name, place in situation.unversioned:
         where = f"of pool {place} " if place else ""

@@ -31,14 +31,7 @@ def is_unsaid(version: Version) -> bool:
 
 def comes_with_node(situation: Situation, part: Part) -> bool:
     """Whether a part of a pool comes with its nodes, as far as provider, provisioning and the like are known."""
-    subject = situation.subject(part)
-    if not part.pool or subject is None:
-        return False
-    here = situation.scope(part.pool)
-    return any(
-        situation.matrix.words.fit({word: (value,) if isinstance(value, str) else tuple(value) for word, value in scope.items()}, here).fit is Fit.YES
-        for scope in subject.component.get("comes_with_node", ())
-    )
+    return bool(part.pool) and not part.values and situation.brings(part.pool, part.component)
 
 
 def agent_of(situation: Situation, part: Part) -> Part | None:

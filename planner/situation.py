@@ -79,6 +79,30 @@ class Situation:
                 found[subject.id] = pools
         return found
 
+    def brings(self, pool: str, component: str) -> bool:
+        """Whether a component comes with the nodes of a pool, as far as provider, provisioning and the like are known."""
+        subject = self.matrix.subjects.get(component)
+        here = self.scope(pool)
+        return subject is not None and any(
+            self.matrix.words.fit({word: (value,) if isinstance(value, str) else tuple(value) for word, value in scope.items()}, here).fit is Fit.YES
+            for scope in subject.component.get("comes_with_node", ())
+        )
+
+    @cached_property
+    def unserved(self) -> dict[str, list[str]]:
+        """Pools whose way of allocating GPUs nothing serves, because everything that could is said to be absent; with what could."""
+        found: dict[str, list[str]] = {}
+        for pool in self.state.pools:
+            for way in pool.allocation or ():
+                servers = [
+                    subject.id
+                    for subject in self.matrix.subjects.values()
+                    if way in ((subject.component.get(key) or {}).get(ALLOCATION) for key in ("present_in", "needed_in"))
+                ]
+                if servers and self.absent.issuperset(servers) and not any(self.brings(pool.name, server) for server in servers):
+                    found[pool.name] = servers
+        return found
+
     @cached_property
     def provider(self) -> str:
         """The subject of the provider; empty if there is none."""

@@ -352,3 +352,11 @@ def test_what_a_component_relies_on_is_absent(real: Matrix) -> None:
     state = "kubernetes: 1.34.5\ncomponents: {kubeflow-trainer: 2.1.0, jobset: JOBSET}\npools: []\n"
     assert check(real, state.replace("JOBSET", "absent")) == "broken"
     assert check(real, state.replace("JOBSET", "0.10.1")) != "broken"
+
+
+def test_a_pool_whose_gpus_nobody_hands_out(real: Matrix) -> None:
+    """The device plugin is said to be absent, by itself or as part of an operator, and the pool counts on it."""
+    pool = "{name: a, kubelet: 1.34.5, runtime: containerd 2.1.5, driver: 580.105.08, driver_managed_by: host, allocation: device-plugin}"
+    state = f"kubernetes: 1.34.5\ncomponents: {{gpu-operator: absent, device-plugin: PLUGIN}}\npools: [{pool}]\n"
+    assert check(real, state.replace("PLUGIN", "absent")) == "broken"
+    assert check(real, state.replace("PLUGIN", "0.18.0")) != "broken"
