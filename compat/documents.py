@@ -19,7 +19,7 @@ from compat.errors import DocumentError, Fault, printable
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["Document", "decode", "read_document", "read_file"]
+__all__ = ["Document", "decode", "read_document", "read_file", "read_whole"]
 
 _MAX_DEPTH = 40
 _MAX_NODES = 1_000_000
@@ -154,6 +154,15 @@ def read_file(path: Path, max_bytes: int, name: str | None = None) -> Document:
         DocumentError: if it cannot be read, is too large, or has faults.
     """
     shown = name or printable(path, 200)
+    return read_document(decode(read_whole(path, max_bytes, shown), shown), shown)
+
+
+def read_whole(path: Path, max_bytes: int, shown: str) -> bytes:
+    """Read all bytes of a file; *shown* is its name in messages.
+
+    Raises:
+        DocumentError: if it cannot be read or has more than *max_bytes* bytes.
+    """
     try:
         with path.open("rb") as stream:
             raw = stream.read(max_bytes + 1)
@@ -161,7 +170,7 @@ def read_file(path: Path, max_bytes: int, name: str | None = None) -> Document:
         raise DocumentError([Fault(shown, f"cannot read the file: {error.strerror or error}")]) from error
     if len(raw) > max_bytes:
         raise DocumentError([Fault(shown, f"the file is larger than {max_bytes:,} bytes, the most that is read")])
-    return read_document(decode(raw, shown), shown)
+    return raw
 
 
 def decode(raw: bytes, name: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from compat.documents import Document
+from compat.documents import Document, decode, read_whole
 from compat.errors import DocumentError, Fault, printable
 
 __all__ = ["read_json", "read_json_file"]
@@ -41,18 +42,8 @@ def read_json_file(path: Path, max_bytes: int) -> Document:
         DocumentError: if it cannot be read, is too large, or has faults.
     """
     shown = printable(path, 200)
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(max_bytes + 1)
-    except OSError as error:
-        raise DocumentError([Fault(shown, f"cannot read the file: {error.strerror or error}")]) from error
-    if len(raw) > max_bytes:
-        raise DocumentError([Fault(shown, f"the file is larger than {max_bytes:,} bytes, the most that is read")])
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DocumentError([Fault(shown, f"the file is not UTF-8 text (byte {error.start})")]) from error
-    return read_json(text, shown)
+    raw = read_whole(path, max_bytes, shown)
+    return read_json(decode(raw.removeprefix(BOM_UTF8), shown), shown)
 
 
 def _without_duplicates(entries: Sequence[tuple[str, Any]]) -> dict[str, Any]:

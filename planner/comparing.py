@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 from compat import Claim
 from compat.ranges import for_people
@@ -31,6 +31,7 @@ _OF_THE_DAY = "unreleased-target"
 """A finding whose text names the day that is asked for."""
 _SHOWN = 4
 _Pair = frozenset[str]
+_T = TypeVar("_T")
 
 
 def pair_id(judgement: Judgement) -> str:
@@ -251,18 +252,18 @@ def _why(judgement: Judgement) -> str:
 
 
 def _worst_entries(pairs: Iterable[PairEntry]) -> dict[_Pair, PairEntry]:
-    found: dict[_Pair, PairEntry] = {}
-    for pair in pairs:
-        key = frozenset((pair.a, pair.b))
-        if key not in found or ORDER.index(pair.verdict) < ORDER.index(found[key].verdict):
-            found[key] = pair
-    return found
+    return _worst((frozenset((pair.a, pair.b)), pair.verdict, pair) for pair in pairs)
 
 
 def _worst_judgements(judgements: Iterable[Judgement]) -> dict[_Pair, Judgement]:
-    found: dict[_Pair, Judgement] = {}
-    for judgement in judgements:
-        key = frozenset((judgement.one, judgement.other))
-        if key not in found or ORDER.index(judgement.grade) < ORDER.index(found[key].grade):
-            found[key] = judgement
-    return found
+    return _worst((frozenset((judgement.one, judgement.other)), judgement.grade, judgement) for judgement in judgements)
+
+
+def _worst(items: Iterable[tuple[_Pair, str, _T]]) -> dict[_Pair, _T]:
+    """The worst of what is said of each pair, the first of equals."""
+    found: dict[_Pair, tuple[int, _T]] = {}
+    for pair, grade, item in items:
+        rank = ORDER.index(grade)
+        if pair not in found or rank < found[pair][0]:
+            found[pair] = (rank, item)
+    return {pair: item for pair, (_, item) in found.items()}

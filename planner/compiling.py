@@ -19,7 +19,7 @@ from compat.scope import Fit
 from compat.verdicts import can_break
 from planner.bans import carried_and_barred, is_barred
 from planner.goal import Goal
-from planner.images import agent_of, comes_with_node, is_unsaid, shipped
+from planner.images import agent_of, comes_with_node, shipped
 from planner.judgements import Judgement, is_no_worse
 from planner.pairs import Pairs
 from planner.parts import Part
@@ -274,8 +274,8 @@ class _Compiler:
         for variable, part in enumerate(self.parts):
             if part.values or comes_with_node(self.situation, part):  # no rules of their own: what forbids them are pairs
                 count = len(self.domains[variable])
-                turned = [count - 1] if is_unsaid(self.domains[variable][-1]) else []  # from what nobody said to what is said again
-                ways = [(i, j) for i in range(count) for j in range(count) if i < j or (i in turned and 0 < j < i)]
+                back = not part.values  # the next image may carry less than this one, or what nobody says
+                ways = [(i, j) for i in range(count) for j in range(count) if i < j or (back and j < i)]
                 found.update({(variable, i, j): Hop("allowed", (), (), reversible=True) for i, j in ways})
                 continue
             for i, start in enumerate(self.domains[variable]):

@@ -192,7 +192,7 @@ def test_what_cannot_be_asked_for(shared: Matrix, state: str, wanted: dict[str, 
         make(shared, state, "1.4", allocation=wanted)
 
 
-def test_the_validator_sees_both_on_one_node(shared: Matrix) -> None:
+def test_the_validator_sees_an_allocation_that_did_not_change(shared: Matrix) -> None:
     """A plan that says it ends on DRA and does not is wrong."""
     from dataclasses import replace
     from json import loads

@@ -86,3 +86,16 @@ def test_the_validator_knows_what_nodes_bring(small_copy: Path, to: str) -> None
     )
     faults = [fault for fault in validate(matrix, json.loads(replace(found, steps=steps).to_json())) if "its nodes bring" in fault]
     assert bool(faults) == (to == "2.0.0")
+
+
+def test_the_next_image_may_carry_less(small_copy: Path) -> None:
+    """Two new images in a row, the second with an older runtime than the first: the nodes have what each of them carries."""
+    state = STATE.replace("1.2.0", "1.1.0").replace("operator: 11.1.0", "operator: absent").replace("runtime 2.0.0", "runtime 1.9.0")
+    file = small_copy / "runtime.yaml"
+    file.write_text(file.read_text().replace("releases:\n", "releases:\n- {version: 1.9.0, released: 2024-06-01}\n"))
+    images = [(2, "2.0.0", "2025-10-01"), (3, "3.0.0", "2025-10-01"), (4, "2.0.0", "2025-10-01")]
+    found = make(lake(small_copy, *images), state, "1.4")
+    carried = [after for _, _, after in brought(found)]
+    assert carried[-1] == "2.0.0"
+    assert found.end["runtime@gpu"] == "2.0.0"
+    assert found.status != "impossible"
